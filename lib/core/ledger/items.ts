@@ -1,0 +1,212 @@
+import type { DigestChain } from '../identity/digests.ts';
+import type { EpochMillis } from '../identity/instant.ts';
+import type { RunKind, UnitId } from '../identity/keys.ts';
+import type { Settings } from '../policy/settings.ts';
+import type { UnreadableReason } from '../policy/timestamp.ts';
+import type { Cost } from './cost.ts';
+import type { RunStatus, UnitState } from './lifecycle.ts';
+import type { Outcome, OutcomeCounts } from './outcomes.ts';
+
+/** Who works on a run. The epoch fences every write; the time only says when somebody else may try. */
+export interface Lease {
+  readonly owner: string;
+  /** 0 where the lease was given back. */
+  readonly until: EpochMillis;
+  /** Grows by one with every taking. */
+  readonly epoch: number;
+}
+
+/** Where discovery stands. Everything below `nextOrdinal` and `nextTally` is part of the plan, nothing else is. */
+export interface Checkpoint {
+  readonly nextOrdinal: number;
+  readonly nextTally: number;
+  /** By segment: the cursor to go on from, or `done`. A segment without an entry has not begun. */
+  readonly cursors: Readonly<Record<string, SegmentCursor>>;
+}
+
+export type SegmentCursor = { readonly kind: 'at'; readonly cursor: string } | { readonly kind: 'done' };
+
+export const NO_CHECKPOINT: Checkpoint = { nextOrdinal: 0, nextTally: 0, cursors: {} };
+
+/** Totals at freeze. `discovered` = planned records + `held` + `overLimit`. */
+export interface PlanTotals extends DigestChain {
+  readonly discovered: number;
+  readonly held: number;
+  readonly overLimit: number;
+  /** Null where discovery goes through an index that leaves unreadable records out. */
+  readonly unreadable: Readonly<Partial<Record<UnreadableReason, number>>> | null;
+  readonly tenants: number;
+  readonly oldest: EpochMillis | null;
+  /** Write units that carrying out the plan should take on the record table. */
+  readonly quotedWriteUnits: number;
+}
+
+/** How far the queue has confirmed. The chain's `batches` is the next ordinal to publish. */
+export type Published = DigestChain;
+
+/** Totals at close, made from the batch items. */
+export interface ClosingTotals extends DigestChain {
+  readonly outcomes: OutcomeCounts;
+  readonly processed: number;
+  readonly skipped: number;
+  readonly remaining: number;
+  readonly closedAt: EpochMillis;
+}
+
+export interface AuditHead {
+  readonly count: number;
+  readonly hash: string;
+}
+
+export interface RunItem {
+  readonly runId: string;
+  readonly policyId: string;
+  readonly policyVersion: string;
+  readonly scheduledTime: EpochMillis;
+  /** Exclusive: a record exactly at the cutoff is kept. */
+  readonly cutoff: EpochMillis;
+  readonly kind: RunKind;
+  readonly status: RunStatus;
+  /** The policy as it was when the run was made; messages are judged against it. */
+  readonly settings: Settings;
+  readonly policyDigest: string;
+  /** The schedule, or the ARN of the person who triggered it. */
+  readonly startedBy: string;
+  readonly createdAt: EpochMillis;
+  readonly lease: Lease;
+  readonly checkpoint: Checkpoint;
+  readonly plan?: PlanTotals;
+  readonly frozenAt?: EpochMillis;
+  readonly published?: Published;
+  readonly publishedAt?: EpochMillis;
+  readonly closing?: ClosingTotals;
+  /** Planning and publishing; the units carry their own. */
+  readonly cost: Cost;
+  /** Passes of the reconciler in a row that found both queues empty while units were unresolved. */
+  readonly emptyPasses: number;
+  readonly auditHead: AuditHead;
+}
+
+/** The parts of a run that a move may set. */
+export type RunChange = Partial<
+  Pick<
+    RunItem,
+    'checkpoint' | 'plan' | 'frozenAt' | 'published' | 'publishedAt' | 'closing' | 'cost' | 'emptyPasses'
+  > & { leaseUntil: EpochMillis }
+>;
+
+export interface SliceEntry {
+  readonly key: string;
+  readonly witness: string;
+  /** Write units that the transition of this record should take, its indexes included. */
+  readonly writeUnits: number;
+}
+
+/** The frozen list of one batch. */
+export interface Slice {
+  readonly runId: string;
+  readonly ordinal: number;
+  readonly epoch: number;
+  readonly tenant: string;
+  readonly entries: readonly SliceEntry[];
+  readonly keysDigest: string;
+  readonly digest: string;
+}
+
+/** What discovery counted for one tenant. */
+export interface TenantCounts {
+  readonly discovered: number;
+  readonly held: number;
+  readonly planned: number;
+  readonly oldest: EpochMillis | null;
+}
+
+/** What discovery counted between two checkpoints. */
+export interface Tally {
+  readonly runId: string;
+  readonly number: number;
+  readonly epoch: number;
+  readonly tenants: Readonly<Record<string, TenantCounts>>;
+  readonly unreadable: Readonly<Partial<Record<UnreadableReason, number>>>;
+}
+
+/** The report of one tenant, written at freeze. */
+export interface TenantReport extends TenantCounts {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly epoch: number;
+}
+
+/** Records of a unit that were not processed, by outcome, as positions in the slice. */
+export type Exceptions = { readonly [K in Outcome]?: readonly number[] };
+
+/** A unit's state. Under 1 KB, so that each change costs one write unit. */
+export interface UnitItem {
+  readonly runId: string;
+  readonly unit: UnitId;
+  readonly tenant: string;
+  readonly records: number;
+  readonly state: UnitState;
+  /** Attempts in this generation. */
+  readonly attempts: number;
+  readonly generation: number;
+  /** When the unit last entered its state. */
+  readonly since: EpochMillis;
+  /** The delivery that started it last; a write whose answer was lost is recognised by it. */
+  readonly claim?: string;
+  readonly startedAt?: EpochMillis;
+  readonly finishedAt?: EpochMillis;
+  readonly notBefore?: EpochMillis;
+  readonly counts?: OutcomeCounts;
+  /** Absent where the unit had too many to keep under 1 KB; the counts are always whole. */
+  readonly exceptions?: Exceptions;
+  /** Of the keys that the target returned outcomes for. */
+  readonly keysDigest?: string;
+  readonly reason?: string;
+  readonly errorClass?: string;
+  readonly requestId?: string;
+  readonly cost?: Cost;
+}
+
+/** The parts of a unit that a move may set. */
+export type UnitChange = Partial<
+  Pick<
+    UnitItem,
+    | 'attempts'
+    | 'generation'
+    | 'claim'
+    | 'startedAt'
+    | 'finishedAt'
+    | 'notBefore'
+    | 'counts'
+    | 'exceptions'
+    | 'keysDigest'
+    | 'reason'
+    | 'errorClass'
+    | 'requestId'
+    | 'cost'
+  >
+> &
+  Pick<UnitItem, 'since'>;
+
+/** A body that could not be read; the body itself is never stored. */
+export interface BadMessage {
+  readonly policyId: string;
+  /** SHA-256 of the body, base64url. */
+  readonly digest: string;
+  readonly reason: string;
+  readonly at: EpochMillis;
+}
+
+/** One act of a person. */
+export interface AuditEntry {
+  readonly number: number;
+  readonly act: string;
+  readonly actor: string;
+  readonly reason: string;
+  readonly requestId: string;
+  readonly units: readonly UnitId[];
+  readonly at: EpochMillis;
+  readonly previousHash: string;
+  readonly hash: string;
+}

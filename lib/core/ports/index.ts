@@ -1,0 +1,6 @@
+export * from './failure.ts';
+export * from './ledger.ts';
+export * from './queue.ts';
+export * from './record-source.ts';
+export * from './services.ts';
+export * from './target.ts';

@@ -1,0 +1,66 @@
+import type { EpochMillis } from '../identity/instant.ts';
+import type { Cost } from '../ledger/cost.ts';
+
+/** The time, as this host believes it. */
+export interface Clock {
+  now(): EpochMillis;
+  /** Waits; in tests, moves virtual time. */
+  sleep(millis: number): Promise<void>;
+}
+
+/** Randomness for jitter and names of lease owners; never for the identity of work. */
+export interface Random {
+  /** 0 inclusive to 1 exclusive. */
+  next(): number;
+}
+
+export type Verified = 'valid' | 'forged' | 'unknown-key';
+
+/** Signs batch references with the current key of the ring and verifies with any key that is not too long retired. */
+export interface Signer {
+  /** Key id and MAC over the content, which is already in one canonical encoding. */
+  sign(content: Uint8Array): Promise<{ readonly keyId: string; readonly mac: string }>;
+  /** `unknown-key` after one refetch of the ring: transient, not forged. */
+  verify(content: Uint8Array, keyId: string, mac: string): Promise<Verified>;
+}
+
+/** A small fixed shape, so that any store can remember it (pitfall P47). */
+export interface RememberedResult {
+  readonly state: 'committed';
+  readonly keysDigest: string;
+}
+
+export type OnceResult =
+  | { readonly kind: 'ran'; readonly result: RememberedResult }
+  | { readonly kind: 'remembered'; readonly result: RememberedResult }
+  | { readonly kind: 'in-progress-elsewhere' };
+
+/**
+ * The idempotency record of a delivery: a lease and the memory of the answer. It only saves work; it may fail to
+ * remember, forget, or let two bodies run at once.
+ */
+export interface Idempotency {
+  /** Throws what the body threw, and then remembers nothing. Other failures are PortErrors. */
+  once(key: string, body: () => Promise<RememberedResult>): Promise<OnceResult>;
+}
+
+/** Counts calls and request units of every client of this process. */
+export interface Meter {
+  /** What was counted since the last call of `take`. */
+  take(): Cost;
+}
+
+/** Starts the dispatcher for a run that lapsed or ran out of time. */
+export interface Resumer {
+  resume(scheduledTime: EpochMillis): Promise<void>;
+}
+
+/** Ends long work in time. */
+export interface Deadline {
+  remainingMillis(): number;
+}
+
+/** One structured event; identifiers and counts only, never record content. */
+export interface Log {
+  event(level: 'info' | 'warn' | 'error', name: string, fields: Readonly<Record<string, string | number | null>>): void;
+}
