@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { environmentOf } from './access.ts';
+import { NODE_BIN, REPOSITORY } from './paths.ts';
+import type { LocalAws } from './server.ts';
+
+export type Progress = (line: string) => void;
+
+/** The cdk command ended with an error; its last words are in the message. */
+export class CdkFailed extends Error {
+  override name = 'CdkFailed';
+}
+
+export interface DeployOptions {
+  readonly stackName: string;
+  /** CloudFormation parameters by name. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** CDK context by key. */
+  readonly context?: Readonly<Record<string, string>>;
+  /** Command that synthesises the app, or a folder that was synthesised before; `cdk.json` says it unless given. */
+  readonly app?: string;
+  readonly progress?: Progress;
+}
+
+export type StackOutputs = Readonly<Record<string, string>>;
+
+const LAST_WORDS_LINES = 25;
+
+/** Prepares the account for `deploy`, once per local AWS. */
+export async function bootstrap(aws: LocalAws, progress: Progress = () => {}): Promise<void> {
+  await cdk(aws, ['bootstrap', `aws://${aws.account}/${aws.region}`], progress);
+}
+
+/** Deploys by the real `cdk deploy` into an account that is bootstrapped; gives the stack's outputs. */
+export async function deploy(aws: LocalAws, options: DeployOptions): Promise<StackOutputs> {
+  const folder = join(aws.folder, 'cdk', options.stackName);
+  mkdirSync(folder, { recursive: true });
+  const outputsFile = join(folder, 'outputs.json');
+  const given = (flag: string, values: Readonly<Record<string, string>> = {}) =>
+    Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${value}`]);
+  const args = ['deploy', options.stackName, '--require-approval', 'never', '--outputs-file', outputsFile];
+  args.push(...given('--parameters', options.parameters), ...given('--context', options.context));
+  args.push('--output', join(folder, 'assembly'));
+  if (options.app !== undefined) args.push('--app', options.app);
+  await cdk(aws, args, options.progress ?? (() => {}));
+  const outputs = JSON.parse(readFileSync(outputsFile, 'utf8')) as Record<string, StackOutputs>;
+  return outputs[options.stackName] ?? {};
+}
+
+/** What the cdk command and what it starts may not leave in the person's home stays in the run's folder. */
+function cdkEnvironment(aws: LocalAws): NodeJS.ProcessEnv {
+  const env = environmentOf(aws);
+  return {
+    ...env,
+    PATH: NODE_BIN + delimiter + (env.PATH ?? ''),
+    TMPDIR: join(aws.folder, 'tmp'),
+    CDK_HOME: join(aws.folder, 'home', '.cdk'),
+    AWS_CONFIG_FILE: join(aws.folder, 'home', 'config'),
+    AWS_SHARED_CREDENTIALS_FILE: join(aws.folder, 'home', 'credentials'),
+    CDK_DISABLE_CLI_TELEMETRY: 'true',
+    CDK_DISABLE_VERSION_CHECK: '1',
+  };
+}
+
+function cdk(aws: LocalAws, args: readonly string[], progress: Progress): Promise<void> {
+  const child = spawn(join(NODE_BIN, 'cdk'), [...args, '--no-notices', '--no-color', '--ci'], {
+    cwd: REPOSITORY,
+    env: cdkEnvironment(aws),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  for (const input of [child.stdout, child.stderr])
+    createInterface({ input }).on('line', (line) => {
+      lines.push(line);
+      progress(line);
+    });
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      process.off('exit', end);
+      const lastWords = lines.slice(-LAST_WORDS_LINES).join('\n');
+      if (code === 0) resolve();
+      else reject(new CdkFailed(`cdk ${args[0]} ended with ${code}:\n${lastWords}`));
+    });
+  });
+}
