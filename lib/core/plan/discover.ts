@@ -1,0 +1,152 @@
+import pMap from 'p-map';
+import { addCost } from '../ledger/cost.ts';
+import type { RunItem, SegmentCursor } from '../ledger/items.ts';
+import type { Clock, Deadline, DiscoveredRecord, Ledger, Meter, RecordPage, RecordSource } from '../ports/index.ts';
+import { LEASE_MILLIS } from './lease.ts';
+import { type ClosedSlice, OpenSlices, sealSlice, sliceLimits } from './open-slices.ts';
+import { RunningTally } from './tally.ts';
+
+export interface PlanPorts {
+  readonly source: RecordSource;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly meter: Meter;
+}
+
+export type DiscoverEnd =
+  | { readonly kind: 'discovered'; readonly run: RunItem }
+  | { readonly kind: 'out-of-time'; readonly run: RunItem }
+  | { readonly kind: 'lease-lost' };
+
+/** Time that discovery keeps back to save its place, in milliseconds. */
+const MARGIN_MILLIS = 30_000;
+
+/** A checkpoint closes open slices before they are full, so it is rare. */
+const PLANNED_PER_CHECKPOINT = 50_000;
+const TENANTS_PER_TALLY = 10_000;
+const PUTS_AT_ONCE = 8;
+
+/** Discovery between two checkpoints. */
+class Discovery {
+  readonly #ports: PlanPorts;
+  readonly #slices: OpenSlices;
+  #run: RunItem;
+  #tally = new RunningTally();
+  #cursors: Record<string, SegmentCursor>;
+  #nextOrdinal: number;
+  #planned = 0;
+  #closed: ClosedSlice[] = [];
+
+  constructor(ports: PlanPorts, run: RunItem) {
+    this.#ports = ports;
+    this.#run = run;
+    this.#slices = new OpenSlices(sliceLimits(run.settings.batchSize));
+    this.#cursors = { ...run.checkpoint.cursors };
+    this.#nextOrdinal = run.checkpoint.nextOrdinal;
+  }
+
+  get run(): RunItem {
+    return this.#run;
+  }
+
+  /** Reads one page of every segment that is not done; false where none was left. */
+  async readRound(): Promise<boolean> {
+    const active = this.#ports.source.segments.filter((segment) => this.#cursors[segment]?.kind !== 'done');
+    if (active.length === 0) return false;
+    const pages = await Promise.all(
+      active.map(async (segment): Promise<readonly [string, RecordPage]> => {
+        const at = this.#cursors[segment];
+        return [segment, await this.#ports.source.page(segment, at?.kind === 'at' ? at.cursor : undefined)];
+      }),
+    );
+    for (const [segment, page] of pages) {
+      for (const record of page.records) this.#absorb(record);
+      this.#cursors[segment] = page.next === undefined ? { kind: 'done' } : { kind: 'at', cursor: page.next };
+    }
+    return true;
+  }
+
+  #absorb(record: DiscoveredRecord): void {
+    const { timestamp, tenant } = record;
+    if (timestamp.kind === 'unreadable') return this.#tally.countUnreadable(timestamp.reason);
+    if (timestamp.millis >= this.#run.cutoff) return;
+    if (tenant === undefined) return this.#tally.countUnreadable('tenant_unreadable');
+    if (record.held) return this.#tally.countDue(tenant, timestamp.millis, 'held');
+    const { key, witness, writeUnits } = record;
+    const closed = this.#slices.add(tenant, { key, witness, writeUnits });
+    if (closed === 'repeated') return;
+    this.#closed.push(...closed);
+    this.#tally.countDue(tenant, timestamp.millis, 'planned');
+    this.#planned += 1;
+  }
+
+  /** Writes the slices that are closed; false where the lease is another's. */
+  async writeSlices(): Promise<boolean> {
+    const { runId, lease } = this.#run;
+    const sealed = this.#closed.map((closed) => sealSlice(closed, runId, this.#nextOrdinal++, lease.epoch));
+    this.#closed = [];
+    const writes = await pMap(sealed, (slice) => this.#ports.ledger.putSlice(slice), { concurrency: PUTS_AT_ONCE });
+    return writes.every((write) => write === 'written');
+  }
+
+  get wantsCheckpoint(): boolean {
+    return this.#planned >= PLANNED_PER_CHECKPOINT || this.#tally.tenantCount >= TENANTS_PER_TALLY;
+  }
+
+  /** Closes every slice, then moves cursors and ordinals on the run: what is below them is planned for good. */
+  async checkpoint(): Promise<boolean> {
+    this.#closed.push(...this.#slices.closeAll());
+    if (!(await this.writeSlices())) return false;
+    const { runId, lease, checkpoint } = this.#run;
+    const tally = await this.#ports.ledger.putTally({
+      runId,
+      number: checkpoint.nextTally,
+      epoch: lease.epoch,
+      tenants: Object.fromEntries(this.#tally.tenants()),
+      unreadable: this.#tally.unreadable(),
+    });
+    if (tally === 'superseded') return false;
+    const moved = await this.#ports.ledger.moveRun(runId, 'checkpoint', lease.epoch, {
+      checkpoint: { nextOrdinal: this.#nextOrdinal, nextTally: checkpoint.nextTally + 1, cursors: this.#cursors },
+      leaseUntil: this.#ports.clock.now() + LEASE_MILLIS,
+      cost: addCost(this.#run.cost, this.#ports.meter.take()),
+    });
+    if (moved.kind === 'refused') return false;
+    this.#run = moved.run;
+    this.#tally = new RunningTally();
+    this.#planned = 0;
+    return true;
+  }
+
+  /** Renews the lease when a third of it is spent; false where it is another's. */
+  async renew(): Promise<boolean> {
+    const { runId, lease } = this.#run;
+    const now = this.#ports.clock.now();
+    if (lease.until - now > (LEASE_MILLIS * 2) / 3) return true;
+    const moved = await this.#ports.ledger.moveRun(runId, 'checkpoint', lease.epoch, {
+      leaseUntil: now + LEASE_MILLIS,
+    });
+    if (moved.kind === 'refused') return false;
+    this.#run = moved.run;
+    return true;
+  }
+}
+
+/**
+ * Finds the due records and writes them into slices, in memory that grows with open slices and tenants and not with
+ * records. Goes on from the run's checkpoint; what a dead dispatcher wrote beyond it is written over.
+ */
+export async function discover(ports: PlanPorts, run: RunItem, deadline: Deadline): Promise<DiscoverEnd> {
+  const discovery = new Discovery(ports, run);
+  const done =
+    run.checkpoint.nextTally > 0 && ports.source.segments.every((s) => run.checkpoint.cursors[s]?.kind === 'done');
+  if (done) return { kind: 'discovered', run };
+  while (await discovery.readRound()) {
+    if (!(await discovery.writeSlices())) return { kind: 'lease-lost' };
+    const short = deadline.remainingMillis() < MARGIN_MILLIS;
+    const held = short || discovery.wantsCheckpoint ? await discovery.checkpoint() : await discovery.renew();
+    if (!held) return { kind: 'lease-lost' };
+    if (short) return { kind: 'out-of-time', run: discovery.run };
+  }
+  return (await discovery.checkpoint()) ? { kind: 'discovered', run: discovery.run } : { kind: 'lease-lost' };
+}

@@ -1,0 +1,92 @@
+import pMap from 'p-map';
+import { type DigestChain, EMPTY_CHAIN, extendChain } from '../identity/digests.ts';
+import { addCost } from '../ledger/cost.ts';
+import type { PlanTotals, RunItem } from '../ledger/items.ts';
+import type { PlanPorts } from './discover.ts';
+import { digestOfSlice } from './open-slices.ts';
+import { RunningTally } from './tally.ts';
+
+/** The slices in the ledger are not what discovery counted: nothing may be published from them. */
+export class PlanMismatch extends Error {
+  constructor(runId: string, what: string) {
+    super(`Run ${runId}: ${what}. Nothing was published.`);
+    this.name = 'PlanMismatch';
+  }
+}
+
+const PUTS_AT_ONCE = 8;
+
+async function readTallies(ports: PlanPorts, run: RunItem): Promise<RunningTally> {
+  const sum = new RunningTally();
+  let next = 0;
+  while (next < run.checkpoint.nextTally) {
+    const page = await ports.ledger.tallies(run.runId, next, run.checkpoint.nextTally);
+    for (const tally of page) {
+      if (tally.number !== next) break;
+      sum.merge(tally);
+      next += 1;
+    }
+    if (page[0] === undefined || next === page[0].number) throw new PlanMismatch(run.runId, `tally ${next} is missing`);
+  }
+  return sum;
+}
+
+async function readSlices(
+  ports: PlanPorts,
+  run: RunItem,
+): Promise<DigestChain & { readonly quotedWriteUnits: number }> {
+  const { nextOrdinal } = run.checkpoint;
+  let chain = EMPTY_CHAIN;
+  let quotedWriteUnits = 0;
+  while (chain.batches < nextOrdinal) {
+    const page = await ports.ledger.slices(run.runId, chain.batches, nextOrdinal);
+    if (page.length === 0) throw new PlanMismatch(run.runId, `slice ${chain.batches} is missing`);
+    for (const slice of page) {
+      if (slice.ordinal !== chain.batches) throw new PlanMismatch(run.runId, `slice ${chain.batches} is missing`);
+      if (digestOfSlice(slice) !== slice.digest) {
+        throw new PlanMismatch(run.runId, `slice ${slice.ordinal} does not match its digest`);
+      }
+      chain = extendChain(chain, slice.entries.length, slice.keysDigest);
+      quotedWriteUnits += slice.entries.reduce((sum, entry) => sum + entry.writeUnits, 0);
+    }
+  }
+  return { ...chain, quotedWriteUnits };
+}
+
+/**
+ * Freezes the plan: reads the slices below the checkpoint back, digests those, and writes the totals with the status.
+ * From here on the plan never changes. Undefined where the lease is another's.
+ */
+export async function freeze(ports: PlanPorts, run: RunItem): Promise<RunItem | undefined> {
+  const { ledger, clock } = ports;
+  const tally = await readTallies(ports, run);
+  const { discovered, held, planned, oldest } = tally.total();
+  const frozen = await readSlices(ports, run);
+  if (frozen.records !== planned) {
+    throw new PlanMismatch(run.runId, `the slices hold ${frozen.records} records where discovery counted ${planned}`);
+  }
+  const writes = await pMap(
+    tally.tenants(),
+    ([tenant, counts]) => ledger.putTenant({ ...counts, runId: run.runId, tenant, epoch: run.lease.epoch }),
+    { concurrency: PUTS_AT_ONCE },
+  );
+  if (!writes.every((write) => write === 'written')) return undefined;
+  const plan: PlanTotals = {
+    ...frozen,
+    discovered,
+    held,
+    overLimit: 0,
+    unreadable: ports.source.seesUnreadable ? tally.unreadable() : null,
+    tenants: tally.tenantCount,
+    oldest,
+  };
+  const edge = run.settings.mode === 'report-only' ? 'report' : 'freeze';
+  const moved = await ledger.moveRun(run.runId, edge, run.lease.epoch, {
+    plan,
+    frozenAt: clock.now(),
+    published: EMPTY_CHAIN,
+    ...(edge === 'report' ? { leaseUntil: 0 } : {}),
+    cost: addCost(run.cost, ports.meter.take()),
+  });
+  return moved.kind === 'moved' ? moved.run : undefined;
+}

@@ -1,0 +1,119 @@
+import { keysDigest, sliceDigest } from '../identity/digests.ts';
+import type { Slice, SliceEntry } from '../ledger/items.ts';
+
+/** The entries of one tenant's next slice. */
+interface OpenSlice {
+  readonly entries: Map<string, SliceEntry>;
+  bytes: number;
+}
+
+/** A slice whose entries are complete; the run, its epoch and the ordinal are given when it is written. */
+export interface ClosedSlice {
+  readonly tenant: string;
+  readonly entries: readonly SliceEntry[];
+}
+
+/** Bounds of the slices that are open at once, in bytes of keys and witnesses. */
+export interface SliceLimits {
+  readonly entriesPerSlice: number;
+  readonly bytesPerSlice: number;
+  readonly bytesInAll: number;
+}
+
+// A slice must fit an item of 400 KB even where its keys do not compress.
+const BYTES_PER_SLICE = 256 * 1024;
+const BYTES_IN_ALL = 4 * 1024 * 1024;
+const ENTRY_OVERHEAD_BYTES = 64;
+const TENANT_OVERHEAD_BYTES = 256;
+
+export function sliceLimits(batchSize: number): SliceLimits {
+  return { entriesPerSlice: batchSize, bytesPerSlice: BYTES_PER_SLICE, bytesInAll: BYTES_IN_ALL };
+}
+
+/**
+ * The slices being filled, one per tenant, in bounded memory: a full one is closed, and where all together grow too
+ * large the fullest is closed before its time.
+ */
+export class OpenSlices {
+  readonly #limits: SliceLimits;
+  readonly #open = new Map<string, OpenSlice>();
+  #bytes = 0;
+
+  constructor(limits: SliceLimits) {
+    this.#limits = limits;
+  }
+
+  /** Adds a record and returns the slices that this closed; `repeated` where the open slice has the key already. */
+  add(tenant: string, entry: SliceEntry): readonly ClosedSlice[] | 'repeated' {
+    const slice = this.#open.get(tenant) ?? this.#begin(tenant);
+    if (slice.entries.has(entry.key)) return 'repeated';
+    const bytes = Buffer.byteLength(entry.key) + Buffer.byteLength(entry.witness) + ENTRY_OVERHEAD_BYTES;
+    const closed: ClosedSlice[] = [];
+    let current = slice;
+    if (slice.bytes + bytes > this.#limits.bytesPerSlice && slice.entries.size > 0) {
+      closed.push(this.#close(tenant));
+      current = this.#begin(tenant);
+    }
+    current.entries.set(entry.key, entry);
+    current.bytes += bytes;
+    this.#bytes += bytes;
+    if (current.entries.size >= this.#limits.entriesPerSlice) closed.push(this.#close(tenant));
+    while (this.#bytes > this.#limits.bytesInAll) closed.push(this.#close(this.#fullest()));
+    return closed;
+  }
+
+  /** Closes everything that is open, in order of tenants. */
+  closeAll(): readonly ClosedSlice[] {
+    return [...this.#open.keys()].sort().map((tenant) => this.#close(tenant));
+  }
+
+  #begin(tenant: string): OpenSlice {
+    const slice = { entries: new Map<string, SliceEntry>(), bytes: TENANT_OVERHEAD_BYTES };
+    this.#open.set(tenant, slice);
+    this.#bytes += TENANT_OVERHEAD_BYTES;
+    return slice;
+  }
+
+  #close(tenant: string): ClosedSlice {
+    const slice = this.#open.get(tenant);
+    if (slice === undefined) throw new Error('A slice can only be closed once.');
+    this.#open.delete(tenant);
+    this.#bytes -= slice.bytes;
+    return { tenant, entries: [...slice.entries.values()] };
+  }
+
+  #fullest(): string {
+    let fullest = '';
+    let most = -1;
+    for (const [tenant, slice] of this.#open) {
+      if (slice.bytes > most) {
+        fullest = tenant;
+        most = slice.bytes;
+      }
+    }
+    return fullest;
+  }
+}
+
+/** Gives a closed slice its place in the plan. */
+export function sealSlice(closed: ClosedSlice, runId: string, ordinal: number, epoch: number): Slice {
+  const { tenant, entries } = closed;
+  return {
+    runId,
+    ordinal,
+    epoch,
+    tenant,
+    entries,
+    keysDigest: keysDigest(entries.map((entry) => entry.key)),
+    digest: digestOfSlice({ ordinal, tenant, entries }),
+  };
+}
+
+/** The digest that a slice must have. */
+export function digestOfSlice(slice: Pick<Slice, 'ordinal' | 'tenant' | 'entries'>): string {
+  return sliceDigest(
+    slice.ordinal,
+    slice.tenant,
+    slice.entries.map((entry) => [entry.key, entry.witness] as const),
+  );
+}
