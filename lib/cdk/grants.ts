@@ -1,0 +1,118 @@
+import { type CfnCondition, Stack } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { CfnPolicy, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { Queues } from './queues.ts';
+import type { SettingTexts } from './setting-texts.ts';
+import { OPEN_INDEX } from './storage.ts';
+import type { SweepFunction } from './sweep-function.ts';
+
+/** What the functions share, and the conditions under which a role is given more. */
+export interface Grantables {
+  readonly settings: SettingTexts;
+  readonly ledger: Table;
+  readonly idempotency: Table;
+  readonly queues: Queues;
+  readonly signingSecret: Secret;
+  /** Discovery goes through a named index. */
+  readonly indexGiven: CfnCondition;
+  /** The mode is another one than report-only. */
+  readonly mayWriteRecords: CfnCondition;
+}
+
+const RECEIVE = [
+  'sqs:ReceiveMessage',
+  'sqs:DeleteMessage',
+  'sqs:ChangeMessageVisibility',
+  'sqs:GetQueueAttributes',
+] as const;
+
+/** Plans into the ledger, reads records, sends; no right to write a record. */
+export function grantDispatcher(dispatcher: SweepFunction, to: Grantables): void {
+  grantLedger(dispatcher, to, ['dynamodb:Query']);
+  grantOpenIndex(dispatcher, to);
+  const records = recordTableArn(dispatcher, to.settings);
+  dispatcher.allow(['dynamodb:DescribeTable', 'dynamodb:Query', 'dynamodb:Scan'], records);
+  addConditionalPolicy(dispatcher, 'RecordIndexRead', to.indexGiven, {
+    actions: ['dynamodb:Query', 'dynamodb:Scan'],
+    resources: [`${records}/index/${to.settings.recordIndexName}`],
+  });
+  grantSend(dispatcher, to.queues.work, to.queues.missedStarts);
+  grantSigning(dispatcher, to);
+}
+
+/** Takes work, never puts any back (pitfall P63); writes records only where the mode allows it. */
+export function grantConsumer(consumer: SweepFunction, to: Grantables): void {
+  grantLedger(consumer, to, []);
+  consumer.allow(
+    ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+    to.idempotency.tableArn,
+  );
+  consumer.allow(RECEIVE, to.queues.work.queueArn);
+  grantSend(consumer, to.queues.deadLetter);
+  grantSigning(consumer, to);
+  addConditionalPolicy(consumer, 'RecordWrites', to.mayWriteRecords, {
+    actions: ['dynamodb:GetItem', 'dynamodb:PartiQLUpdate', 'dynamodb:UpdateItem'],
+    resources: [recordTableArn(consumer, to.settings)],
+  });
+}
+
+/** Moves units and messages; cannot touch records. */
+export function grantRedrive(redrive: SweepFunction, to: Grantables): void {
+  // A transaction needs the right of each of its parts; a check of an item's condition is one of its own.
+  grantLedger(redrive, to, ['dynamodb:Query', 'dynamodb:ConditionCheckItem']);
+  grantOpenIndex(redrive, to);
+  redrive.allow(RECEIVE, to.queues.deadLetter.queueArn);
+  grantSend(redrive, to.queues.deadLetter, to.queues.work);
+  grantSigning(redrive, to);
+}
+
+/** Reads the whole state, resends, labels what SQS dead-lettered, restarts the dispatcher. */
+export function grantReconciler(reconciler: SweepFunction, dispatcher: SweepFunction, to: Grantables): void {
+  grantLedger(reconciler, to, ['dynamodb:Query']);
+  grantOpenIndex(reconciler, to);
+  reconciler.allow(['sqs:GetQueueAttributes'], to.queues.work.queueArn);
+  reconciler.allow(RECEIVE, to.queues.deadLetter.queueArn);
+  grantSend(reconciler, to.queues.work, to.queues.deadLetter);
+  grantSigning(reconciler, to);
+  reconciler.allow(['lambda:InvokeFunction'], dispatcher.function.functionArn);
+}
+
+function grantLedger(to: SweepFunction, { ledger }: Grantables, more: readonly string[]): void {
+  to.allow(
+    ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', ...more],
+    ledger.tableArn,
+  );
+}
+
+function grantOpenIndex(to: SweepFunction, { ledger }: Grantables): void {
+  to.allow(['dynamodb:Query'], `${ledger.tableArn}/index/${OPEN_INDEX}`);
+}
+
+function grantSend(to: SweepFunction, ...queues: readonly IQueue[]): void {
+  to.allow(['sqs:SendMessage'], ...queues.map((queue) => queue.queueArn));
+}
+
+function grantSigning(to: SweepFunction, { signingSecret }: Grantables): void {
+  to.allow(['secretsmanager:GetSecretValue'], signingSecret.secretArn);
+}
+
+function recordTableArn(scope: Construct, { recordTableName }: SettingTexts): string {
+  return Stack.of(scope).formatArn({ service: 'dynamodb', resource: 'table', resourceName: recordTableName });
+}
+
+/**
+ * A right that exists only where the condition holds: not a statement that is empty, but no policy at all. Nothing can
+ * depend on it, because it may not be there.
+ */
+function addConditionalPolicy(
+  to: SweepFunction,
+  id: string,
+  condition: CfnCondition,
+  statement: { actions: string[]; resources: string[] },
+): void {
+  const policy = new Policy(to, id, { roles: [to.role], statements: [new PolicyStatement(statement)] });
+  if (policy.node.defaultChild instanceof CfnPolicy) policy.node.defaultChild.cfnOptions.condition = condition;
+}

@@ -1,0 +1,1 @@
+export { LedgersweepStack } from './ledgersweep-stack.ts';
