@@ -1,0 +1,96 @@
+import {
+  type Clock,
+  type Idempotency,
+  type OnceResult,
+  PortError,
+  type RememberedResult,
+} from '../../lib/core/ports/index.ts';
+import { copyOf } from './plain.ts';
+import type { World } from './world.ts';
+
+export interface IdempotencyOptions {
+  readonly leaseMillis: number;
+  readonly expiryMillis: number;
+  /** Chance that a record is forgotten before it is read. */
+  readonly forgets: number;
+  /** Chance that a body starts although another holds the lease. */
+  readonly letsTwoIn: number;
+  /** Chance that deleting the record of a failed body fails, so that its error replaces the body's. */
+  readonly deleteFails: number;
+}
+
+const DEFAULTS: IdempotencyOptions = {
+  leaseMillis: 10_000,
+  expiryMillis: 21 * 86_400_000,
+  forgets: 0,
+  letsTwoIn: 0,
+  deleteFails: 0,
+};
+
+type Stored =
+  | { readonly state: 'in-progress'; readonly leaseUntil: number; readonly expiresAt: number }
+  | { readonly state: 'completed'; readonly result: RememberedResult; readonly expiresAt: number };
+
+/**
+ * Records as Powertools keeps them: the end of a body overwrites or deletes whatever stands under its key, so a late
+ * loser takes the winner's answer away (pitfall P43); leases are judged by the host's own clock (pitfall P42).
+ */
+export class MemoryIdempotency {
+  readonly #world: World;
+  readonly #options: IdempotencyOptions;
+  readonly #records = new Map<string, Stored>();
+
+  constructor(world: World, options: Partial<IdempotencyOptions> = {}) {
+    this.#world = world;
+    this.#options = { ...DEFAULTS, ...options };
+  }
+
+  /** The port as a host with this clock has it. */
+  on(clock: Clock): Idempotency {
+    return { once: (key, body) => this.#once(clock, key, body) };
+  }
+
+  /** What is stored under a key: undefined where nothing is. */
+  stateOf(key: string): Stored['state'] | undefined {
+    return this.#records.get(key)?.state;
+  }
+
+  keys(): string[] {
+    return [...this.#records.keys()];
+  }
+
+  forget(key: string): void {
+    this.#records.delete(key);
+  }
+
+  forgetAll(): void {
+    this.#records.clear();
+  }
+
+  async #once(clock: Clock, key: string, body: () => Promise<RememberedResult>): Promise<OnceResult> {
+    if (this.#world.random.chance(this.#options.forgets)) this.#records.delete(key);
+    const now = clock.now();
+    const stored = this.#records.get(key);
+    if (stored !== undefined && stored.expiresAt > now) {
+      if (stored.state === 'completed') return { kind: 'remembered', result: stored.result };
+      if (stored.leaseUntil > now && !this.#world.random.chance(this.#options.letsTwoIn)) {
+        return { kind: 'in-progress-elsewhere' };
+      }
+    }
+    const expiresAt = now + this.#options.expiryMillis;
+    this.#records.set(key, { state: 'in-progress', leaseUntil: now + this.#options.leaseMillis, expiresAt });
+    let result: RememberedResult;
+    try {
+      // A process that dies in its body never comes back here, so its record stays in progress.
+      result = await body();
+    } catch (error) {
+      if (this.#world.random.chance(this.#options.deleteFails)) {
+        throw new PortError('once', { class: 'transient', error: 'IdempotencyPersistenceLayerError' });
+      }
+      this.#records.delete(key);
+      throw error;
+    }
+    this.#records.set(key, { state: 'completed', result: copyOf(result), expiresAt });
+    return { kind: 'ran', result };
+  }
+}

@@ -1,0 +1,50 @@
+import type { EpochMillis } from '../../lib/core/identity/instant.ts';
+import { type Cost, NO_COST } from '../../lib/core/ledger/cost.ts';
+import type { Log, Meter, Resumer } from '../../lib/core/ports/index.ts';
+
+/** Counts what it is told. */
+export class MemoryMeter implements Meter {
+  #cost: Cost = NO_COST;
+
+  count(cost: Partial<Cost>): void {
+    this.#cost = {
+      calls: this.#cost.calls + (cost.calls ?? 0),
+      readUnits: this.#cost.readUnits + (cost.readUnits ?? 0),
+      writeUnits: this.#cost.writeUnits + (cost.writeUnits ?? 0),
+    };
+  }
+
+  take(): Cost {
+    const taken = this.#cost;
+    this.#cost = NO_COST;
+    return taken;
+  }
+}
+
+export interface LoggedEvent {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly name: string;
+  readonly fields: Readonly<Record<string, string | number | null>>;
+}
+
+export class MemoryLog implements Log {
+  readonly events: LoggedEvent[] = [];
+
+  event(level: LoggedEvent['level'], name: string, fields: LoggedEvent['fields']): void {
+    this.events.push({ level, name, fields: { ...fields } });
+  }
+}
+
+/** Remembers which dispatches were asked for; the test starts them. */
+export class MemoryResumer implements Resumer {
+  readonly requested: EpochMillis[] = [];
+
+  async resume(scheduledTime: EpochMillis): Promise<void> {
+    this.requested.push(scheduledTime);
+  }
+
+  /** What was asked for since the last call, in order. */
+  taken(): EpochMillis[] {
+    return this.requested.splice(0);
+  }
+}

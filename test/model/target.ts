@@ -1,0 +1,137 @@
+import type { Settings } from '../../lib/core/policy/settings.ts';
+import { writeTimestamp } from '../../lib/core/policy/timestamp.ts';
+import {
+  type Failure,
+  PortError,
+  type RecordResult,
+  type Target,
+  type TargetCall,
+  type WorkItem,
+} from '../../lib/core/ports/index.ts';
+import { idOfKey, isHeld, type MemoryRecords, type Row, witnessOf } from './records.ts';
+import type { World } from './world.ts';
+
+/** The record's own condition: each clause is judged alone, so that a test can see what each of them is for. */
+export const CLAUSES = ['exists', 'state', 'timestamp', 'hold', 'operation-key'] as const;
+export type Clause = (typeof CLAUSES)[number];
+
+export interface TargetOptions {
+  readonly recordsPerCall: number;
+  /** A clause that the write leaves out: the mutant of a test. */
+  readonly without?: Clause;
+  /** Chance that an entry fails inside a successful answer, its write not done. */
+  readonly entryFails: number;
+  /** Chance that an entry is reported as failed although its write was done. */
+  readonly entryAnswerLost: number;
+  /** Chance that the call as a whole fails after some of its writes were done. */
+  readonly callBreaksOff: number;
+}
+
+const DEFAULTS: TargetOptions = { recordsPerCall: 2, entryFails: 0, entryAnswerLost: 0, callBreaksOff: 0 };
+
+const THROTTLED: Failure = { class: 'transient', error: 'ThrottlingError' };
+
+/** The record table as a target: independently conditional writes, errors per entry inside success, in any order. */
+export class MemoryTarget implements Target {
+  readonly idempotency = 'idempotent';
+  readonly recordsPerCall: number;
+  readonly #world: World;
+  readonly #records: MemoryRecords;
+  readonly #options: TargetOptions;
+  readonly #poisoned = new Map<string, Failure>();
+
+  constructor(world: World, records: MemoryRecords, options: Partial<TargetOptions> = {}) {
+    this.#world = world;
+    this.#records = records;
+    this.#options = { ...DEFAULTS, ...options };
+    this.recordsPerCall = this.#options.recordsPerCall;
+  }
+
+  /** From now on every write of this record fails so. */
+  poison(id: string, failure: Failure): void {
+    this.#poisoned.set(id, failure);
+  }
+
+  heal(id: string): void {
+    this.#poisoned.delete(id);
+  }
+
+  async apply(call: TargetCall): Promise<readonly RecordResult[]> {
+    refuseMalformed(call, this.recordsPerCall);
+    const { random } = this.#world;
+    const breakOff = random.chance(this.#options.callBreaksOff) ? random.below(call.items.length + 1) : undefined;
+    const results: RecordResult[] = [];
+    for (const [position, item] of random.shuffled(call.items).entries()) {
+      if (position === breakOff) throw new PortError('apply', { class: 'transient', error: 'TimeoutError' });
+      results.push(this.#entry(call, item));
+    }
+    return results;
+  }
+
+  #entry(call: TargetCall, item: WorkItem): RecordResult {
+    const { random } = this.#world;
+    const poison = this.#poisoned.get(idOfKey(item.key));
+    if (poison !== undefined) return { kind: 'failed', key: item.key, failure: poison };
+    if (random.chance(this.#options.entryFails)) return { kind: 'failed', key: item.key, failure: THROTTLED };
+    const result = this.#transition(call, item);
+    return random.chance(this.#options.entryAnswerLost)
+      ? { kind: 'failed', key: item.key, failure: THROTTLED }
+      : result;
+  }
+
+  #transition({ settings, now }: TargetCall, item: WorkItem): RecordResult {
+    const id = idOfKey(item.key);
+    const before = this.#records.row(id);
+    const failed = CLAUSES.filter((clause) => clause !== this.#options.without).some(
+      (clause) => !holds(clause, before, item, settings),
+    );
+    if (failed) return refusal(before, item, settings);
+    const expiredAt = writeTimestamp(now, settings.timestampFormat);
+    const after = {
+      ...(before ?? { [settings.partitionKeyAttribute]: id }),
+      [settings.stateAttribute]: settings.expiredState,
+      [settings.expiredAtAttribute]: expiredAt.type === 'N' ? Number(expiredAt.text) : expiredAt.text,
+      [settings.operationKeyAttribute]: item.operationKey,
+    };
+    this.#records.write({ key: item.key, before, after, operationKey: item.operationKey, planned: item.witness });
+    return { kind: 'outcome', key: item.key, outcome: 'expired', applied: 'now' };
+  }
+}
+
+/** As BatchExecuteStatement does, the whole call is refused for one item named twice. */
+function refuseMalformed(call: TargetCall, limit: number): void {
+  const keys = new Set(call.items.map((item) => item.key));
+  const legal = call.kind === 'expire' && call.items.length >= 1 && call.items.length <= limit;
+  if (!legal || keys.size !== call.items.length) {
+    throw new PortError('apply', { class: 'permanent', error: 'ValidationException' });
+  }
+}
+
+/** Only `exists` looks at whether there is a record, else the other clauses would hide that it was left out. */
+function holds(clause: Clause, row: Row | undefined, item: WorkItem, settings: Settings): boolean {
+  if (row === undefined) return clause !== 'exists';
+  switch (clause) {
+    case 'exists':
+      return true;
+    case 'state':
+      return row[settings.stateAttribute] === settings.eligibleState;
+    case 'timestamp':
+      return witnessOf(row, settings) === item.witness;
+    case 'hold':
+      return !isHeld(row, settings);
+    case 'operation-key':
+      return row[settings.operationKeyAttribute] !== item.operationKey;
+  }
+}
+
+function refusal(row: Row | undefined, item: WorkItem, settings: Settings): RecordResult {
+  const { key } = item;
+  if (row === undefined) return { kind: 'outcome', key, outcome: 'absent', applied: 'not' };
+  const state = row[settings.stateAttribute];
+  if (row[settings.operationKeyAttribute] === item.operationKey && state === settings.expiredState) {
+    return { kind: 'outcome', key, outcome: 'expired', applied: 'earlier' };
+  }
+  const changed = state !== settings.eligibleState || witnessOf(row, settings) !== item.witness;
+  const outcome = !changed && isHeld(row, settings) ? 'held' : 'state_changed';
+  return { kind: 'outcome', key, outcome, applied: 'not' };
+}

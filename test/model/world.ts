@@ -1,0 +1,43 @@
+import type { EpochMillis } from '../../lib/core/identity/instant.ts';
+import type { Clock } from '../../lib/core/ports/index.ts';
+import { SeededRandom } from './random.ts';
+
+export interface WorldOptions {
+  readonly seed?: number;
+  readonly start?: EpochMillis;
+}
+
+/** Virtual time and seeded randomness, shared by all models of one test. */
+export class World {
+  readonly random: SeededRandom;
+  #millis: EpochMillis;
+  readonly #onAdvance: (() => void)[] = [];
+
+  constructor(options: WorldOptions = {}) {
+    this.random = new SeededRandom(options.seed ?? 1);
+    this.#millis = options.start ?? Date.UTC(2026, 0, 1);
+  }
+
+  /** The true time; hosts may believe another. */
+  get millis(): EpochMillis {
+    return this.#millis;
+  }
+
+  advance(millis: number): void {
+    this.#millis += millis;
+    for (const listener of this.#onAdvance) listener();
+  }
+
+  /** Called after every move of the clock. */
+  onAdvance(listener: () => void): void {
+    this.#onAdvance.push(listener);
+  }
+
+  /** A host's clock, off by `skewMillis`. Sleeping moves everybody's time. */
+  clock(skewMillis = 0): Clock {
+    return {
+      now: () => this.#millis + skewMillis,
+      sleep: async (millis) => this.advance(millis),
+    };
+  }
+}
