@@ -1,0 +1,90 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { AnyClient, UnitMeter } from './meter.ts';
+
+/** Time limits of one call. The SDK's own defaults wait for ever (pitfall P37). */
+export interface CallLimits {
+  /** Until the connection stands, per attempt. */
+  readonly connectMillis: number;
+  /** Until the answer is read, all attempts and the waits between them together. */
+  readonly requestMillis: number;
+  /** Attempts of the SDK, the first included. */
+  readonly maxAttempts: number;
+}
+
+export const DEFAULT_CALL_LIMITS: CallLimits = { connectMillis: 2_000, requestMillis: 5_000, maxAttempts: 3 };
+
+export interface ClientOptions {
+  readonly meter: UnitMeter;
+  readonly limits?: Partial<CallLimits>;
+}
+
+interface LimitedConfig {
+  readonly maxAttempts: number;
+  readonly requestHandler: {
+    readonly connectionTimeout: number;
+    readonly requestTimeout: number;
+    readonly socketTimeout: number;
+    readonly throwOnRequestTimeout: boolean;
+  };
+}
+
+function configOf({ connectMillis, requestMillis, maxAttempts }: CallLimits): LimitedConfig {
+  return {
+    maxAttempts,
+    requestHandler: {
+      connectionTimeout: connectMillis,
+      requestTimeout: requestMillis,
+      socketTimeout: requestMillis,
+      // Without it the SDK only prints a warning when the time is over.
+      throwOnRequestTimeout: true,
+    },
+  };
+}
+
+type Send = (command: unknown, options?: object) => Promise<unknown>;
+
+/** Ends every call in time, whichever attempt it is in; the SDK's own limits are per attempt. */
+function limitCalls(client: AnyClient, requestMillis: number): void {
+  const limited = client as unknown as { send: Send };
+  const send = limited.send.bind(client);
+  limited.send = (command, options) => send(command, { abortSignal: AbortSignal.timeout(requestMillis), ...options });
+}
+
+/** Makes a client with time limits; region, endpoint and credentials come by the SDK's own rules. */
+export function makeClient<C extends AnyClient>(
+  Service: new (config: LimitedConfig) => C,
+  options: Pick<ClientOptions, 'limits'>,
+): C {
+  const limits = { ...DEFAULT_CALL_LIMITS, ...options.limits };
+  const client = new Service(configOf(limits));
+  limitCalls(client, limits.requestMillis);
+  return client;
+}
+
+function makeCounted<C extends AnyClient>(Service: new (config: LimitedConfig) => C, options: ClientOptions): C {
+  const client = makeClient(Service, options);
+  options.meter.count(client);
+  return client;
+}
+
+/** The only client whose request units are priced. */
+export function makeDynamoDB(options: ClientOptions): DynamoDBClient {
+  const client = makeClient(DynamoDBClient, options);
+  options.meter.price(client);
+  return client;
+}
+
+export function makeSqs(options: ClientOptions): SQSClient {
+  return makeCounted(SQSClient, options);
+}
+
+export function makeSecretsManager(options: ClientOptions): SecretsManagerClient {
+  return makeCounted(SecretsManagerClient, options);
+}
+
+export function makeLambda(options: ClientOptions): LambdaClient {
+  return makeCounted(LambdaClient, options);
+}
