@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import type { EpochMillis } from '../identity/instant.ts';
 import { addCost } from '../ledger/cost.ts';
 import type { RunItem, SegmentCursor } from '../ledger/items.ts';
 import type { Clock, Deadline, DiscoveredRecord, Ledger, Meter, RecordPage, RecordSource } from '../ports/index.ts';
@@ -68,15 +69,20 @@ class Discovery {
 
   #absorb(record: DiscoveredRecord): void {
     const { timestamp, tenant } = record;
-    if (timestamp.kind === 'unreadable') return this.#tally.countUnreadable(timestamp.reason);
-    if (timestamp.millis >= this.#run.cutoff) return;
-    if (tenant === undefined) return this.#tally.countUnreadable('tenant_unreadable');
-    if (record.held) return this.#tally.countDue(tenant, timestamp.millis, 'held');
-    const { key, witness, writeUnits } = record;
+    if (timestamp.kind === 'unreadable') {
+      this.#tally.countUnreadable(timestamp.reason);
+    } else if (timestamp.millis < this.#run.cutoff) {
+      if (tenant === undefined) this.#tally.countUnreadable('tenant_unreadable');
+      else if (record.held) this.#tally.countDue(tenant, timestamp.millis, 'held');
+      else this.#plan(record, tenant, timestamp.millis);
+    }
+  }
+
+  #plan({ key, witness, writeUnits }: DiscoveredRecord, tenant: string, at: EpochMillis): void {
     const closed = this.#slices.add(tenant, { key, witness, writeUnits });
     if (closed === 'repeated') return;
     this.#closed.push(...closed);
-    this.#tally.countDue(tenant, timestamp.millis, 'planned');
+    this.#tally.countDue(tenant, at, 'planned');
     this.#planned += 1;
   }
 
