@@ -1,0 +1,56 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = execFileSync('git', ['rev-parse', '--show-toplevel'], { encoding: 'utf8' }).trim();
+let tree = '';
+
+function lint(file: string, specifier: string): string {
+  const path = join(tree, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `import { x } from '${specifier}';\n\nx();\n`);
+  const result = spawnSync(join(root, 'node_modules/.bin/biome'), ['lint', '--vcs-enabled=false', path], {
+    cwd: tree,
+    encoding: 'utf8',
+  });
+  return result.stdout + result.stderr;
+}
+
+describe('imports run one way', () => {
+  beforeAll(() => {
+    mkdirSync(join(root, '.local'), { recursive: true });
+    tree = mkdtempSync(join(root, '.local', 'imports-'));
+    cpSync(join(root, 'biome.json'), join(tree, 'biome.json'));
+  });
+  afterAll(() => rmSync(tree, { recursive: true, force: true }));
+
+  it.each([
+    ['lib/core/a.ts', '../aws/meter.ts'],
+    ['lib/core/plan/a.ts', '@aws-sdk/client-sqs'],
+    ['lib/core/plan/a.ts', '../../cli/main.ts'],
+    ['lib/aws/a.ts', '../cdk/index.ts'],
+    ['lib/aws/a.ts', 'aws-cdk-lib'],
+    ['lib/cdk/a.ts', '../core/plan/dispatch.ts'],
+    ['lib/cdk/a.ts', '../aws/clients.ts'],
+    ['lib/cdk/a.ts', '../../lambdas/consumer/handler.ts'],
+    ['lib/cli/a.ts', '../cdk/index.ts'],
+    ['lib/cli/a.ts', '../local/server.ts'],
+    ['lib/local/a.ts', '../cdk/index.ts'],
+    ['lambdas/consumer/a.ts', '../../lib/cdk/index.ts'],
+    ['lambdas/consumer/a.ts', '../../lib/cli/main.ts'],
+  ])('%s may not import %s', (file, specifier) => {
+    expect(lint(file, specifier)).toContain('noRestrictedImports');
+  });
+
+  it.each([
+    ['lib/core/plan/b.ts', '../ports/index.ts'],
+    ['lib/core/plan/b.ts', 'node:crypto'],
+    ['lib/aws/b.ts', '../core/ports/index.ts'],
+    ['lib/cdk/b.ts', '../core/policy/settings.ts'],
+    ['lib/cdk/b.ts', 'aws-cdk-lib/aws-sqs'],
+    ['lambdas/consumer/b.ts', '../../lib/aws/clients.ts'],
+  ])('%s may import %s', (file, specifier) => {
+    expect(lint(file, specifier)).not.toContain('noRestrictedImports');
+  });
+});
