@@ -30,7 +30,8 @@ const LAST_WORDS_LINES = 25;
 
 /** Prepares the account for `deploy`, once per local AWS. */
 export async function bootstrap(aws: LocalAws, progress: Progress = () => {}): Promise<void> {
-  await cdk(aws, ['bootstrap', `aws://${aws.account}/${aws.region}`], progress);
+  // Beside a cdk.json the command would synthesise the app first, for nothing.
+  await cdk(aws, aws.folder, ['bootstrap', `aws://${aws.account}/${aws.region}`], progress);
 }
 
 /** Deploys by the real `cdk deploy` into an account that is bootstrapped; gives the stack's outputs. */
@@ -44,18 +45,19 @@ export async function deploy(aws: LocalAws, options: DeployOptions): Promise<Sta
   args.push(...given('--parameters', options.parameters), ...given('--context', options.context));
   args.push('--output', join(folder, 'assembly'));
   if (options.app !== undefined) args.push('--app', options.app);
-  await cdk(aws, args, options.progress ?? (() => {}));
+  await cdk(aws, REPOSITORY, args, options.progress ?? (() => {}));
   const outputs = JSON.parse(readFileSync(outputsFile, 'utf8')) as Record<string, StackOutputs>;
   return outputs[options.stackName] ?? {};
 }
 
-/** What the cdk command and what it starts may not leave in the person's home stays in the run's folder. */
+/** The cdk command and the CDK library keep caches in the home folder, some of them under the account they spoke to. */
 function cdkEnvironment(aws: LocalAws): NodeJS.ProcessEnv {
   const env = environmentOf(aws);
   return {
     ...env,
     PATH: NODE_BIN + delimiter + (env.PATH ?? ''),
     TMPDIR: join(aws.folder, 'tmp'),
+    HOME: join(aws.folder, 'home'),
     CDK_HOME: join(aws.folder, 'home', '.cdk'),
     AWS_CONFIG_FILE: join(aws.folder, 'home', 'config'),
     AWS_SHARED_CREDENTIALS_FILE: join(aws.folder, 'home', 'credentials'),
@@ -64,9 +66,9 @@ function cdkEnvironment(aws: LocalAws): NodeJS.ProcessEnv {
   };
 }
 
-function cdk(aws: LocalAws, args: readonly string[], progress: Progress): Promise<void> {
+function cdk(aws: LocalAws, cwd: string, args: readonly string[], progress: Progress): Promise<void> {
   const child = spawn(join(NODE_BIN, 'cdk'), [...args, '--no-notices', '--no-color', '--ci'], {
-    cwd: REPOSITORY,
+    cwd,
     env: cdkEnvironment(aws),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

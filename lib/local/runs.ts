@@ -35,6 +35,8 @@ export function makeRunFolder(home: string): string {
   }
   const folder = join(runs, randomUUID().slice(0, 8));
   for (const part of ['tmp', 'home', 'state']) mkdirSync(join(folder, part), { recursive: true });
+  // Functions run in here as on Lambda: what their code is may not follow from the checkout's package.json.
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n');
   return folder;
 }
 

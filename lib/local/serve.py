@@ -30,6 +30,10 @@ def main() -> None:
     from hypercorn.config import Config
     from ministack.app import app
 
+    import corrections
+
+    corrections.apply()
+
     config = Config()
     # MiniStack's own entry point would also take port 443 where it may.
     config.bind = [f"fd://{listener.fileno()}"]

@@ -1,0 +1,102 @@
+"""Where the pinned MiniStack departs from AWS in a way that would force something untrue into the product.
+
+Each entry says what AWS does and where that is written. Whoever raises the pinned version looks here first.
+"""
+
+import json
+import re
+
+from ministack.core import iam_actions
+from ministack.services import secretsmanager
+from ministack.services.cloudformation import provisioners
+
+# A batch call has no IAM action of its own: "sqs:SendMessage" covers it (Service Authorization Reference, Amazon SQS).
+SQS_BATCHES = {
+    "sqs:SendMessageBatch": "sqs:SendMessage",
+    "sqs:DeleteMessageBatch": "sqs:DeleteMessage",
+    "sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility",
+}
+
+# A statement needs the action of its verb on the table or index it names (DynamoDB developer guide, "IAM security
+# policies with PartiQL"). MiniStack asks for an action named after the call, on "*".
+PARTIQL_CALLS = ("dynamodb:ExecuteStatement", "dynamodb:BatchExecuteStatement", "dynamodb:ExecuteTransaction")
+PARTIQL_TARGET = re.compile(
+    r"""^\s*(?:(UPDATE)|(INSERT)\s+INTO|(DELETE)\s+FROM|(?:(?:EXISTS\s*\(\s*)?(SELECT)\b.*?\bFROM))"""
+    r"""\s+"?([\w.-]+?)"?(?:\."([\w.-]+)")?(?=[\s)]|$)""",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def correct_sqs_actions() -> None:
+    original = iam_actions.extract_iam_action
+
+    def extract_iam_action(*args, **kwargs):
+        action = original(*args, **kwargs)
+        return SQS_BATCHES.get(action, action)
+
+    iam_actions.extract_iam_action = extract_iam_action
+
+
+def partiql_check(statement: str, region: str, account: str) -> "tuple[str, str]":
+    match = PARTIQL_TARGET.match(statement)
+    if match is None:
+        return "dynamodb:PartiQLSelect", "*"
+    *verbs, table, index = match.groups()
+    verb = next(word for word in verbs if word).capitalize()
+    arn = f"arn:aws:dynamodb:{region}:{account}:table/{table}"
+    return f"dynamodb:PartiQL{verb}", f"{arn}/index/{index}" if index else arn
+
+
+def correct_partiql_actions() -> None:
+    original = iam_actions.dynamodb_transaction_checks
+
+    def dynamodb_transaction_checks(iam_action, body, region, account_id):
+        if iam_action not in PARTIQL_CALLS:
+            return original(iam_action, body, region, account_id)
+        request = json.loads(body or b"{}")
+        statements = request.get("Statements") or request.get("TransactStatements") or [request]
+        return [partiql_check(str(one.get("Statement", "")), region, account_id) for one in statements]
+
+    iam_actions.dynamodb_transaction_checks = dynamodb_transaction_checks
+
+
+def correct_secrets_of_stacks() -> None:
+    """Ref of a secret is its ARN, and all of GenerateSecretString counts (CloudFormation, AWS::SecretsManager::Secret)."""
+    handlers = provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
+    create, update, delete = handlers["create"], handlers["update"], handlers["delete"]
+    written_out = provisioners._sm_secret_string
+
+    def name_of(arn):
+        return secretsmanager._resolve(arn)[0] or arn
+
+    def secret_string(props):
+        wanted = props.get("GenerateSecretString")
+        if not wanted or props.get("SecretString"):
+            return written_out(props)
+        status, _, body = secretsmanager._get_random_password(wanted)
+        if status >= 400:
+            raise ValueError(body.decode())
+        password = json.loads(body)["RandomPassword"]
+        if "SecretStringTemplate" not in wanted:
+            return password
+        return json.dumps({**json.loads(wanted["SecretStringTemplate"]), wanted["GenerateStringKey"]: password})
+
+    def create_secret(*args, **kwargs):
+        _, attributes = create(*args, **kwargs)
+        return attributes["Arn"], attributes
+
+    def update_secret(physical_id, *args, **kwargs):
+        _, attributes = update(name_of(physical_id), *args, **kwargs)
+        return attributes["Arn"], attributes
+
+    def delete_secret(physical_id, *args, **kwargs):
+        return delete(name_of(physical_id), *args, **kwargs)
+
+    provisioners._sm_secret_string = secret_string
+    handlers.update(create=create_secret, update=update_secret, delete=delete_secret)
+
+
+def apply() -> None:
+    correct_sqs_actions()
+    correct_partiql_actions()
+    correct_secrets_of_stacks()
