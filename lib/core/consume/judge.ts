@@ -23,6 +23,8 @@ export type Judgement =
   | { readonly kind: 'bad'; readonly reason: string };
 
 function mismatch(reference: BatchReference, run: RunItem, slice: Slice): string | undefined {
+  // Nothing is published by such a run; should a message exist all the same, the record is not touched.
+  if (run.settings.mode === 'report-only') return 'report_only';
   if (reference.cutoff !== run.cutoff || reference.policyVersion !== run.policyVersion) return 'not_of_this_run';
   if (reference.tenant !== slice.tenant || slice.ordinal !== ordinalOf(reference.unit)) return 'not_of_this_batch';
   if (digestOfSlice(slice) !== slice.digest) return 'slice_altered';

@@ -3,7 +3,7 @@ import { batchUnit } from '../identity/keys.ts';
 import { addCost } from '../ledger/cost.ts';
 import type { RunItem, UnitItem } from '../ledger/items.ts';
 import { LEASE_MILLIS } from '../plan/lease.ts';
-import type { Deadline, Ledger, Meter, OpenUnit } from '../ports/index.ts';
+import type { Deadline, Ledger, LoadedUnit, Meter, OpenUnit } from '../ports/index.ts';
 import type { BatchReference } from './reference.ts';
 import { type SendPorts, sendReferences } from './send.ts';
 
@@ -100,14 +100,28 @@ export async function publishRun(ports: PublishPorts, frozen: RunItem, deadline:
 
 const LOAD_AT_ONCE = 10;
 
+/**
+ * A run that closed around its quarantine is open again once one of its units is planned. Done here and not in the act:
+ * a crash between the two would leave nobody to do it.
+ */
+async function reopenRuns(ledger: Ledger, loaded: readonly LoadedUnit[]): Promise<void> {
+  const closed = loaded.flatMap(({ run }) => (run?.status === 'complete_with_quarantine' ? [run.runId] : []));
+  for (const runId of new Set(closed)) await ledger.moveRun(runId, 'reopen', undefined, { emptyPasses: 0 });
+}
+
 async function publishLoaded(ports: PublishPorts, open: readonly OpenUnit[]): Promise<number> {
   const { ledger, clock } = ports;
-  const due = (await ledger.load(open)).flatMap(({ run, unit }) => {
+  const loaded = await ledger.load(open);
+  const due = loaded.flatMap(({ run, unit }) => {
     if (run === undefined || unit === undefined || unit.state !== 'planned') return [];
     const waits = run.status === 'cancelled' || unit.notBefore === undefined || unit.notBefore > clock.now();
     return waits ? [] : [referenceTo(run, unit)];
   });
   if (due.length === 0) return 0;
+  await reopenRuns(
+    ledger,
+    loaded.filter(({ unit }) => unit?.state === 'planned'),
+  );
   const unconfirmed = new Set((await sendReferences(ports, due)).map((entry) => entry.reference));
   for (const reference of due) {
     if (unconfirmed.has(reference)) continue;

@@ -111,7 +111,6 @@ async function bringBack(
       const names = chunk.map((unit) => unit.unit);
       // The record of the act comes before the act.
       await auditOnRun(ledger, runId, act, names, clock.now());
-      await ledger.moveRun(runId, 'reopen', undefined, { emptyPasses: 0 });
       for (const { unit, generation } of chunk) {
         const now = clock.now();
         const change = { since: now, notBefore: now, generation: generation + 1, attempts: 0 };
