@@ -1,0 +1,37 @@
+import type { AuditEntry } from '../../core/ledger/items.ts';
+import type { AuditScope } from '../../core/ports/ledger.ts';
+import { absent, type Clause, equals } from './expression.ts';
+import { number, text } from './fields.ts';
+import { encodeAudit } from './report-items.ts';
+import { AUDIT } from './run-item.ts';
+import { auditSort, itemKey, LEDGER_KEY, SK, scopePartition } from './schema.ts';
+import type { LedgerTable } from './table.ts';
+
+/** Entry and head in one transaction; our own entry, found there after a lost answer, counts as appended. */
+export async function appendAudit(
+  table: LedgerTable,
+  scope: AuditScope,
+  entry: AuditEntry,
+): Promise<'appended' | 'moved-on'> {
+  const partition = scopePartition(scope);
+  const met = await table.transact('appendAudit', [
+    { put: { item: encodeAudit(scope, entry), condition: absent(LEDGER_KEY.partitionKey) } },
+    {
+      update: {
+        key: itemKey(partition, scope.kind === 'run' ? SK.run : SK.control),
+        update: { set: { [AUDIT.count]: number(entry.number + 1), [AUDIT.hash]: text(entry.hash) } },
+        condition: headStandsAt(scope, entry.number),
+      },
+    },
+  ]);
+  if (met === undefined) return 'appended';
+  if (met[0] === 'passed') return 'moved-on';
+  const standing =
+    typeof met[0] === 'object' ? met[0] : await table.get('appendAudit', itemKey(partition, auditSort(entry.number)));
+  return standing?.hash?.S === entry.hash ? 'appended' : 'moved-on';
+}
+
+/** A run's head is made with the run; a policy's with its first entry. */
+function headStandsAt(scope: AuditScope, count: number): Clause {
+  return scope.kind === 'policy' && count === 0 ? absent(AUDIT.count) : equals(AUDIT.count, number(count));
+}

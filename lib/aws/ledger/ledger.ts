@@ -1,0 +1,232 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { EpochMillis } from '../../core/identity/instant.ts';
+import { ordinalOf } from '../../core/identity/keys.ts';
+import type {
+  AuditEntry,
+  BadMessage,
+  Lease,
+  RunChange,
+  RunItem,
+  Slice,
+  Tally,
+  TenantReport,
+  UnitChange,
+  UnitItem,
+} from '../../core/ledger/items.ts';
+import type { RunEdge, UnitEdge } from '../../core/ledger/lifecycle.ts';
+import type {
+  AuditScope,
+  CreatedRun,
+  FencedWrite,
+  Ledger,
+  LoadedUnit,
+  OpenUnit,
+  Page,
+  RunMoved,
+  UnitGuard,
+  UnitMoved,
+  UnitRef,
+} from '../../core/ports/ledger.ts';
+import type { Clock, Random } from '../../core/ports/services.ts';
+import { refusal } from '../errors.ts';
+import type { Attributes } from '../item-size.ts';
+import { appendAudit } from './audit.ts';
+import { batchGet } from './batch-get.ts';
+import { absent, beginsWith, between, type Clause } from './expression.ts';
+import { putFenced } from './fenced.ts';
+import { text } from './fields.ts';
+import { decodeOpenUnit, type OpenUnitsWanted, openPage, openRuns, openUnits } from './open-index.ts';
+import {
+  decodeAudit,
+  decodeMessage,
+  decodeTally,
+  decodeTenant,
+  encodeMessage,
+  encodeTally,
+  encodeTenant,
+} from './report-items.ts';
+import { decodeRun, runKey } from './run-item.ts';
+import { createRun, moveRun, takeLease } from './runs.ts';
+import { LEDGER_KEY, policyPartition, runPartition, SK, scopePartition, sliceSort, tallySort } from './schema.ts';
+import { decodeSlice, encodeSlice, sliceKey } from './slice-item.ts';
+import { LedgerTable } from './table.ts';
+import { decodeUnit, unitKey } from './unit-item.ts';
+import { moveUnit } from './units.ts';
+
+export interface LedgerPorts {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** For the waits between reads of what a batch left unprocessed. */
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const LOAD_LIMIT = 10;
+
+/** Slices are large once unpacked; a page of them is what a dispatcher holds in memory at once. */
+const SLICES_PER_PAGE = 20;
+
+/** The run ledger on one DynamoDB table. */
+export class DynamoLedger implements Ledger {
+  readonly #ports: LedgerPorts;
+  readonly #table: LedgerTable;
+
+  constructor(ports: LedgerPorts) {
+    this.#ports = ports;
+    this.#table = new LedgerTable(ports.client, ports.tableName);
+  }
+
+  createRun(run: RunItem): Promise<CreatedRun> {
+    return createRun(this.#table, run);
+  }
+
+  async readRun(runId: string): Promise<RunItem | undefined> {
+    const item = await this.#table.get('readRun', runKey(runId));
+    return item === undefined ? undefined : decodeRun(item);
+  }
+
+  async runIds(policyId: string, limit: number, cursor: string | undefined): Promise<Page<string>> {
+    const page = await this.#table.query('runIds', {
+      partition: policyPartition(policyId),
+      range: startingWith(SK.runAt),
+      order: 'descending',
+      consistency: 'eventual',
+      limit,
+      cursor,
+    });
+    return { items: page.items.map((item) => item.runId?.S ?? ''), next: page.next };
+  }
+
+  takeLease(runId: string, seen: Lease, owner: string, now: EpochMillis, until: EpochMillis): Promise<RunMoved> {
+    return takeLease(this.#table, runId, seen, { owner, now, until });
+  }
+
+  moveRun(runId: string, edge: RunEdge, epoch: number | undefined, change: RunChange): Promise<RunMoved> {
+    return moveRun(this.#table, runId, edge, epoch, change);
+  }
+
+  putSlice(slice: Slice): Promise<FencedWrite> {
+    return putFenced(this.#table, 'putSlice', encodeSlice(slice), ['digest', 'keysDigest']);
+  }
+
+  putTally(tally: Tally): Promise<FencedWrite> {
+    return putFenced(this.#table, 'putTally', encodeTally(tally), ['counts']);
+  }
+
+  putTenant(report: TenantReport): Promise<FencedWrite> {
+    return putFenced(this.#table, 'putTenant', encodeTenant(report), ['discovered', 'held', 'planned', 'oldest']);
+  }
+
+  slices(runId: string, from: number, before: number): Promise<readonly Slice[]> {
+    return this.#range('slices', runId, sliceSort, from, before, decodeSlice);
+  }
+
+  tallies(runId: string, from: number, before: number): Promise<readonly Tally[]> {
+    return this.#range('tallies', runId, tallySort, from, before, decodeTally);
+  }
+
+  tenants(runId: string, cursor: string | undefined): Promise<Page<TenantReport>> {
+    return this.#page('tenants', runPartition(runId), SK.tenant, cursor, decodeTenant);
+  }
+
+  units(runId: string, cursor: string | undefined): Promise<Page<UnitItem>> {
+    return this.#page('units', runPartition(runId), SK.batch, cursor, decodeUnit);
+  }
+
+  async load(refs: readonly UnitRef[]): Promise<readonly LoadedUnit[]> {
+    if (refs.length < 1 || refs.length > LOAD_LIMIT) throw refusal('load', 'LoadLimit');
+    const wanted = refs.map((ref) => ({
+      run: runKey(ref.runId),
+      slice: sliceKey(ref.runId, ordinalOf(ref.unit)),
+      unit: unitKey(ref),
+    }));
+    // Two deliveries of one run share its item, and DynamoDB refuses a key that is asked for twice.
+    const keys = new Map(wanted.flatMap((keys) => Object.values(keys)).map((key) => [nameOf(key), key]));
+    const items = await batchGet(this.#ports, 'load', this.#ports.tableName, [...keys.values()]);
+    const found = new Map(items.map((item) => [nameOf(item), item]));
+    const decoded = <T>(key: Attributes, decode: (item: Attributes) => T): T | undefined => {
+      const item = found.get(nameOf(key));
+      return item === undefined ? undefined : decode(item);
+    };
+    return wanted.map(({ run, slice, unit }) => ({
+      run: decoded(run, decodeRun),
+      slice: decoded(slice, decodeSlice),
+      unit: decoded(unit, decodeUnit),
+    }));
+  }
+
+  async readUnit(ref: UnitRef): Promise<UnitItem | undefined> {
+    const item = await this.#table.get('readUnit', unitKey(ref));
+    return item === undefined ? undefined : decodeUnit(item);
+  }
+
+  moveUnit(ref: UnitRef, edge: UnitEdge, guard: UnitGuard, change: UnitChange): Promise<UnitMoved> {
+    return moveUnit(this.#table, ref, edge, guard, change);
+  }
+
+  async openRuns(cursor: string | undefined): Promise<Page<string>> {
+    const page = await openPage(this.#ports.client, this.#ports.tableName, openRuns, cursor);
+    return { items: page.items.map((item) => item.runId?.S ?? ''), next: page.next };
+  }
+
+  async openUnits(wanted: OpenUnitsWanted, cursor: string | undefined): Promise<Page<OpenUnit>> {
+    const page = await openPage(this.#ports.client, this.#ports.tableName, openUnits(wanted), cursor);
+    return { items: page.items.map(decodeOpenUnit), next: page.next };
+  }
+
+  appendAudit(scope: AuditScope, entry: AuditEntry): Promise<'appended' | 'moved-on'> {
+    return appendAudit(this.#table, scope, entry);
+  }
+
+  auditTrail(scope: AuditScope, cursor: string | undefined): Promise<Page<AuditEntry>> {
+    return this.#page('auditTrail', scopePartition(scope), SK.audit, cursor, decodeAudit);
+  }
+
+  async recordBadMessage(message: BadMessage): Promise<void> {
+    // Refused means that it was seen before, and the first sighting stays.
+    await this.#table.put('recordBadMessage', {
+      item: encodeMessage(message),
+      condition: absent(LEDGER_KEY.partitionKey),
+    });
+  }
+
+  badMessages(policyId: string, cursor: string | undefined): Promise<Page<BadMessage>> {
+    return this.#page('badMessages', policyPartition(policyId), SK.message, cursor, decodeMessage);
+  }
+
+  async #range<T>(
+    operation: string,
+    runId: string,
+    sortOf: (number: number) => string,
+    from: number,
+    before: number,
+    decode: (item: Attributes) => T,
+  ): Promise<readonly T[]> {
+    if (from >= before) return [];
+    const page = await this.#table.query(operation, {
+      partition: runPartition(runId),
+      range: (sortKey) => between(sortKey, text(sortOf(from)), text(sortOf(before - 1))),
+      limit: SLICES_PER_PAGE,
+    });
+    return page.items.map(decode);
+  }
+
+  async #page<T>(
+    operation: string,
+    partition: string,
+    prefix: string,
+    cursor: string | undefined,
+    decode: (item: Attributes) => T,
+  ): Promise<Page<T>> {
+    const page = await this.#table.query(operation, { partition, range: startingWith(prefix), cursor });
+    return { items: page.items.map(decode), next: page.next };
+  }
+}
+
+function startingWith(prefix: string): (sortKey: string) => Clause {
+  return (sortKey) => beginsWith(sortKey, text(prefix));
+}
+
+function nameOf(key: Attributes): string {
+  return JSON.stringify([key[LEDGER_KEY.partitionKey]?.S, key[LEDGER_KEY.sortKey]?.S]);
+}
