@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto';
 
+/** Set in the length of a part that UTF-8 cannot spell. */
+const NOT_UTF8 = 0x8000_0000;
+
 /**
  * Joins parts so that no two lists of parts give the same bytes: each part stands behind its length in UTF-8 bytes
- * (32-bit big-endian). A separator would collide with ids that contain it (pitfall P22).
+ * (32-bit big-endian). A separator would collide with ids that contain it (pitfall P22). UTF-8 spells every half of a
+ * surrogate pair alike, so a part that holds one is written in UTF-16 and marked.
  */
 export function lengthPrefixed(parts: readonly string[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => {
-      const bytes = Buffer.from(part, 'utf8');
+      const wellFormed = part.isWellFormed();
+      const bytes = Buffer.from(part, wellFormed ? 'utf8' : 'utf16le');
       const length = Buffer.alloc(4);
-      length.writeUInt32BE(bytes.length);
+      length.writeUInt32BE(wellFormed ? bytes.length : NOT_UTF8 + bytes.length);
       return [length, bytes];
     }),
   );
