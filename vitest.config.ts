@@ -4,7 +4,17 @@ export default defineConfig({
   test: {
     projects: [
       { test: { name: 'unit', include: ['test/{unit,model,simulation}/**/*.test.ts'] } },
-      { test: { name: 'infra', include: ['test/infra/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 } },
+      {
+        test: {
+          name: 'infra',
+          include: ['test/infra/**/*.test.ts'],
+          setupFiles: ['test/infra/setup.ts'],
+          // Loading the CDK takes seconds: once per worker, not once per file.
+          isolate: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
       {
         test: {
           name: 'contract',

@@ -1,9 +1,10 @@
-import { type CfnCondition, Stack } from 'aws-cdk-lib';
+import { CfnCondition, Stack } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnPolicy, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import type { Applies } from './applies.ts';
 import type { Queues } from './queues.ts';
 import type { SettingTexts } from './setting-texts.ts';
 import { OPEN_INDEX } from './storage.ts';
@@ -17,9 +18,9 @@ export interface Grantables {
   readonly queues: Queues;
   readonly signingSecret: Secret;
   /** Discovery goes through a named index. */
-  readonly indexGiven: CfnCondition;
+  readonly indexGiven: Applies;
   /** The mode is another one than report-only. */
-  readonly mayWriteRecords: CfnCondition;
+  readonly mayWriteRecords: Applies;
 }
 
 const RECEIVE = [
@@ -35,7 +36,7 @@ export function grantDispatcher(dispatcher: SweepFunction, to: Grantables): void
   grantOpenIndex(dispatcher, to);
   const records = recordTableArn(dispatcher, to.settings);
   dispatcher.allow(['dynamodb:DescribeTable', 'dynamodb:Query', 'dynamodb:Scan'], records);
-  addConditionalPolicy(dispatcher, 'RecordIndexRead', to.indexGiven, {
+  addPolicyWhere(to.indexGiven, dispatcher, 'RecordIndexRead', {
     actions: ['dynamodb:Query', 'dynamodb:Scan'],
     resources: [`${records}/index/${to.settings.recordIndexName}`],
   });
@@ -53,7 +54,7 @@ export function grantConsumer(consumer: SweepFunction, to: Grantables): void {
   consumer.allow(RECEIVE, to.queues.work.queueArn);
   grantSend(consumer, to.queues.deadLetter);
   grantSigning(consumer, to);
-  addConditionalPolicy(consumer, 'RecordWrites', to.mayWriteRecords, {
+  addPolicyWhere(to.mayWriteRecords, consumer, 'RecordWrites', {
     actions: ['dynamodb:GetItem', 'dynamodb:PartiQLUpdate', 'dynamodb:UpdateItem'],
     resources: [recordTableArn(consumer, to.settings)],
   });
@@ -104,15 +105,17 @@ function recordTableArn(scope: Construct, { recordTableName }: SettingTexts): st
 }
 
 /**
- * A right that exists only where the condition holds: not a statement that is empty, but no policy at all. Nothing can
+ * A right that exists only where something applies: not a statement that is empty, but no policy at all. Nothing can
  * depend on it, because it may not be there.
  */
-function addConditionalPolicy(
+function addPolicyWhere(
+  applies: Applies,
   to: SweepFunction,
   id: string,
-  condition: CfnCondition,
   statement: { actions: string[]; resources: string[] },
 ): void {
+  if (applies === 'never') return;
   const policy = new Policy(to, id, { roles: [to.role], statements: [new PolicyStatement(statement)] });
-  if (policy.node.defaultChild instanceof CfnPolicy) policy.node.defaultChild.cfnOptions.condition = condition;
+  const resource = policy.node.defaultChild;
+  if (applies instanceof CfnCondition && resource instanceof CfnPolicy) resource.cfnOptions.condition = applies;
 }

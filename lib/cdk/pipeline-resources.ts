@@ -1,4 +1,4 @@
-import { CfnCondition, CfnMapping, Duration, Fn } from 'aws-cdk-lib';
+import { CfnMapping, Duration } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import type { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
@@ -6,6 +6,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { MESSAGES_PER_EVENT, TIME_BUDGETS, type TimeBudget } from '../core/policy/budget.ts';
 import { environmentName, SETTING_KEYS } from '../core/policy/settings.ts';
+import { whereNot } from './applies.ts';
 import { type Grantables, grantConsumer, grantDispatcher, grantReconciler, grantRedrive } from './grants.ts';
 import { addQueues, type Queues } from './queues.ts';
 import { addDispatchSchedule, addReconcileSchedule } from './schedules.ts';
@@ -72,12 +73,8 @@ export class PipelineResources extends Construct {
       idempotency: addIdempotencyTable(this),
       queues: addQueues(this, visibilityTimeout),
       signingSecret: addSigningSecret(this),
-      indexGiven: new CfnCondition(this, 'IndexGiven', {
-        expression: Fn.conditionNot(Fn.conditionEquals(recordIndexName, '')),
-      }),
-      mayWriteRecords: new CfnCondition(this, 'MayWriteRecords', {
-        expression: Fn.conditionNot(Fn.conditionEquals(mode, 'report-only')),
-      }),
+      indexGiven: whereNot(this, 'IndexGiven', recordIndexName, ''),
+      mayWriteRecords: whereNot(this, 'MayWriteRecords', mode, 'report-only'),
     };
   }
 

@@ -1,0 +1,174 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { SETTING_KEYS } from '../../lib/core/policy/settings.ts';
+import { pipelineTemplate, plainName, rendered, resource, resources, stackTemplate } from './synthesis.ts';
+
+const template = stackTemplate();
+const functions = resources(template, 'AWS::Lambda::Function');
+const NAMES = ['Dispatcher', 'Consumer', 'Redrive', 'Reconciler'];
+
+function variables(name: string): Record<string, unknown> {
+  const { Environment } = resource(template, 'AWS::Lambda::Function', `${name}Function`).Properties;
+  return (Environment as { Variables: Record<string, unknown> }).Variables;
+}
+
+describe('functions', () => {
+  it('are four, and none that the CDK adds for itself', () => {
+    expect(Object.keys(functions).map(plainName)).toEqual(NAMES.map((name) => `${name}Function`));
+    const types = Object.values(template.toJSON().Resources as Record<string, { Type: string }>).map(
+      ({ Type }) => Type,
+    );
+    expect(types.filter((type) => type.startsWith('Custom::') || type === 'AWS::CDK::Metadata')).toEqual([]);
+  });
+
+  it('P35: have the runtime, architecture and memory said outright', () => {
+    const sizes = Object.fromEntries(
+      Object.entries(functions).map(([id, { Properties }]) => [plainName(id), Properties.MemorySize]),
+    );
+    expect(sizes).toEqual({
+      DispatcherFunction: 1024,
+      ConsumerFunction: 512,
+      RedriveFunction: 512,
+      ReconcilerFunction: 512,
+    });
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Handler: 'index.handler',
+      Timeout: Match.anyValue(),
+      TracingConfig: Match.absent(),
+    });
+  });
+
+  it('have their time said outright', () => {
+    const timeout = (name: string) => resource(template, 'AWS::Lambda::Function', name).Properties.Timeout;
+    expect(timeout('DispatcherFunction')).toBe(900);
+    expect(timeout('RedriveFunction')).toBe(900);
+    expect(timeout('ReconcilerFunction')).toBe(300);
+  });
+
+  it('have a log group each, with an end to it', () => {
+    template.resourceCountIs('AWS::Logs::LogGroup', 4);
+    template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 90 });
+    for (const name of NAMES) {
+      const { LoggingConfig } = resource(template, 'AWS::Lambda::Function', `${name}Function`).Properties;
+      expect(rendered((LoggingConfig as { LogGroup: unknown }).LogGroup)).toBe(`<${name}LogGroup>`);
+    }
+  });
+
+  it.each([
+    ['Dispatcher', ['LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL']],
+    [
+      'Consumer',
+      ['DEAD_LETTER_QUEUE_URL', 'IDEMPOTENCY_TABLE', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL'],
+    ],
+    ['Redrive', ['DEAD_LETTER_QUEUE_URL', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL']],
+    [
+      'Reconciler',
+      ['DEAD_LETTER_QUEUE_URL', 'DISPATCHER_FUNCTION', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL'],
+    ],
+  ])('tell %s where its own things are, besides the settings', (name, expected) => {
+    const names = Object.keys(variables(name)).filter((variable) => !variable.startsWith('SWEEP_'));
+    expect(names.sort()).toEqual(expected);
+    expect(Object.keys(variables(name))).toHaveLength(SETTING_KEYS.length + expected.length);
+  });
+
+  it('point each variable at what it says', () => {
+    expect(
+      Object.fromEntries(
+        Object.entries({ ...variables('Consumer'), ...variables('Reconciler') })
+          .filter(([variable]) => !variable.startsWith('SWEEP_'))
+          .map(([variable, value]) => [variable, rendered(value)]),
+      ),
+    ).toEqual({
+      LEDGER_TABLE: '<LedgerTable>',
+      IDEMPOTENCY_TABLE: '<IdempotencyTable>',
+      WORK_QUEUE_URL: '<WorkQueue>',
+      DEAD_LETTER_QUEUE_URL: '<DeadLetterQueue>',
+      SIGNING_SECRET_ARN: '<SigningSecret>',
+      DISPATCHER_FUNCTION: '<DispatcherFunction>',
+    });
+  });
+
+  it.each([
+    ['the stack', stackTemplate()],
+    ['the construct', pipelineTemplate()],
+  ])('P64: get no value from %s that was made of something not yet known', (_, synthesised) => {
+    for (const { Properties } of Object.values(resources(synthesised, 'AWS::Lambda::Function'))) {
+      const text = JSON.stringify(Properties);
+      for (const trace of [/e\+\d+/, /undefined/, /NaN/, /\[object Object\]/, /\$\{Token/, /TOKEN\[/]) {
+        expect(text).not.toMatch(trace);
+      }
+    }
+  });
+});
+
+describe('asynchronous invocation', () => {
+  it('P6: has its retries and its greatest age said for every function that is invoked that way', () => {
+    const configs = Object.values(resources(template, 'AWS::Lambda::EventInvokeConfig')).map(({ Properties }) => [
+      rendered(Properties.FunctionName),
+      Properties.MaximumRetryAttempts,
+      Properties.MaximumEventAgeInSeconds,
+    ]);
+    expect(configs).toEqual([
+      ['<DispatcherFunction>', 2, 7200],
+      ['<RedriveFunction>', 0, 60],
+      ['<ReconcilerFunction>', 0, 300],
+    ]);
+  });
+
+  it('leaves time for every try of the dispatcher', () => {
+    const config = resource(
+      template,
+      'AWS::Lambda::EventInvokeConfig',
+      'DispatcherFunctionEventInvokeConfig',
+    ).Properties;
+    const { Timeout } = resource(template, 'AWS::Lambda::Function', 'DispatcherFunction').Properties;
+    const tries = Number(config.MaximumRetryAttempts) + 1;
+    expect(Number(config.MaximumEventAgeInSeconds)).toBeGreaterThan(tries * Number(Timeout));
+  });
+
+  it('keeps a start that failed for good where a person finds it', () => {
+    const config = resource(
+      template,
+      'AWS::Lambda::EventInvokeConfig',
+      'DispatcherFunctionEventInvokeConfig',
+    ).Properties;
+    const { OnFailure } = config.DestinationConfig as { OnFailure: { Destination: unknown } };
+    expect(rendered(OnFailure.Destination)).toBe('<MissedStartsQueue>');
+  });
+});
+
+describe('outputs', () => {
+  const outputs = template.toJSON().Outputs as Record<string, { Value: unknown; Export?: unknown }>;
+
+  it('tell the command line everything it needs, under fixed names', () => {
+    expect(Object.fromEntries(Object.entries(outputs).map(([name, { Value }]) => [name, rendered(Value)]))).toEqual({
+      PolicyId: '<PolicyId>',
+      PolicyVersion: '<PolicyVersion>',
+      Mode: '<Mode>',
+      RecordTableName: '<RecordTableName>',
+      LedgerTableName: '<LedgerTable>',
+      IdempotencyTableName: '<IdempotencyTable>',
+      WorkQueueUrl: '<WorkQueue>',
+      DeadLetterQueueUrl: '<DeadLetterQueue>',
+      MissedStartsQueueUrl: '<MissedStartsQueue>',
+      SigningSecretArn: '<SigningSecret>',
+      ScheduleName: '<Schedule>',
+      ConsumerMappingId: '<ConsumerMapping>',
+      DispatcherFunctionName: '<DispatcherFunction>',
+      ConsumerFunctionName: '<ConsumerFunction>',
+      RedriveFunctionName: '<RedriveFunction>',
+      ReconcilerFunctionName: '<ReconcilerFunction>',
+      DispatcherRoleName: '<DispatcherRole>',
+      ConsumerRoleName: '<ConsumerRole>',
+      RedriveRoleName: '<RedriveRole>',
+      ReconcilerRoleName: '<ReconcilerRole>',
+    });
+  });
+
+  it('hold nothing secret and are no exports that would tie stacks together', () => {
+    expect(JSON.stringify(outputs)).not.toContain('resolve:secretsmanager');
+    for (const { Export } of Object.values(outputs)) expect(Export).toBeUndefined();
+  });
+});

@@ -1,0 +1,234 @@
+import type { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { pipelineTemplate, plainName, rendered, resources, stackTemplate } from './synthesis.ts';
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Effect: string;
+  readonly Resource: unknown;
+}
+
+interface Grant {
+  readonly role: string;
+  readonly action: string;
+  readonly resource: string;
+  /** The condition of the template under which the role has it. */
+  readonly condition: string | undefined;
+}
+
+const template = stackTemplate();
+const list = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);
+
+/** Every single right that a template gives to a role. */
+function grantsOf(synthesised: Template): readonly Grant[] {
+  return Object.values(resources(synthesised, 'AWS::IAM::Policy')).flatMap(({ Properties, Condition }) => {
+    const { Statement } = Properties.PolicyDocument as { Statement: readonly Statement[] };
+    const condition = Condition === undefined ? undefined : plainName(Condition);
+    return (Properties.Roles as readonly unknown[]).flatMap((role) =>
+      Statement.flatMap((statement) =>
+        list(statement.Action).flatMap((action) =>
+          list(statement.Resource).map((on) => ({
+            role: rendered(role).slice(1, -1),
+            action,
+            resource: rendered(on),
+            condition,
+          })),
+        ),
+      ),
+    );
+  });
+}
+
+const grants = grantsOf(template);
+const RECORDS = 'arn:<AWS::Partition>:dynamodb:<AWS::Region>:<AWS::AccountId>:table/<RecordTableName>';
+const RECORD_INDEX = `${RECORDS}/index/<RecordIndexName>`;
+
+/** What a role may always do, and under a condition, as actions by resource. */
+function table(role: string, condition?: string): Record<string, string[]> {
+  const rows: Record<string, string[]> = {};
+  for (const grant of grants.filter((each) => each.role === role && each.condition === condition)) {
+    rows[grant.resource] = [...(rows[grant.resource] ?? []), grant.action.replace(/^(dynamodb|sqs):/, '')].sort();
+  }
+  return rows;
+}
+
+const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+const READ_SECRET = ['secretsmanager:GetSecretValue'];
+const RECEIVE = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'];
+
+describe('least privilege', () => {
+  it('gives the dispatcher the ledger, the work queue, and the records to read', () => {
+    expect(table('DispatcherRole')).toEqual({
+      '<DispatcherLogGroup>': LOGS,
+      '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+      '<LedgerTable>/index/open': ['Query'],
+      [RECORDS]: ['DescribeTable', 'Query', 'Scan'],
+      '<WorkQueue>': ['SendMessage'],
+      '<MissedStartsQueue>': ['SendMessage'],
+      '<SigningSecret>': READ_SECRET,
+    });
+  });
+
+  it('gives the dispatcher the named index, and only where one is named', () => {
+    expect(table('DispatcherRole', 'IndexGiven')).toEqual({ [RECORD_INDEX]: ['Query', 'Scan'] });
+    expect(Object.entries(template.toJSON().Conditions).find(([id]) => plainName(id) === 'IndexGiven')?.[1]).toEqual({
+      'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'RecordIndexName' }, ''] }],
+    });
+  });
+
+  it('gives the consumer its queue to read, and the dead-letter queue to write', () => {
+    expect(table('ConsumerRole')).toEqual({
+      '<ConsumerLogGroup>': LOGS,
+      '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem'],
+      '<IdempotencyTable>': ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
+      '<WorkQueue>': RECEIVE,
+      '<DeadLetterQueue>': ['SendMessage'],
+      '<SigningSecret>': READ_SECRET,
+    });
+  });
+
+  it('lets the consumer update records only where the mode is another one than report-only', () => {
+    expect(table('ConsumerRole', 'MayWriteRecords')).toEqual({ [RECORDS]: ['GetItem', 'PartiQLUpdate', 'UpdateItem'] });
+    const conditions = Object.entries(template.toJSON().Conditions);
+    expect(conditions.find(([id]) => plainName(id) === 'MayWriteRecords')?.[1]).toEqual({
+      'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'Mode' }, 'report-only'] }],
+    });
+  });
+
+  it('gives redrive the ledger and both queues', () => {
+    expect(table('RedriveRole')).toEqual({
+      '<RedriveLogGroup>': LOGS,
+      '<LedgerTable>': ['BatchGetItem', 'ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+      '<LedgerTable>/index/open': ['Query'],
+      '<DeadLetterQueue>': [...RECEIVE, 'SendMessage'].sort(),
+      '<WorkQueue>': ['SendMessage'],
+      '<SigningSecret>': READ_SECRET,
+    });
+  });
+
+  it('gives the reconciler the ledger, both queues, and the dispatcher to call', () => {
+    expect(table('ReconcilerRole')).toEqual({
+      '<ReconcilerLogGroup>': LOGS,
+      '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+      '<LedgerTable>/index/open': ['Query'],
+      '<DeadLetterQueue>': [...RECEIVE, 'SendMessage'].sort(),
+      '<WorkQueue>': ['GetQueueAttributes', 'SendMessage'],
+      '<SigningSecret>': READ_SECRET,
+      '<DispatcherFunction>': ['lambda:InvokeFunction'],
+    });
+  });
+
+  it('gives the scheduler one function each, and the inbox of missed starts', () => {
+    expect(table('ScheduleRole')).toEqual({
+      '<DispatcherFunction>': ['lambda:InvokeFunction'],
+      '<MissedStartsQueue>': ['SendMessage'],
+    });
+    expect(table('ReconcileScheduleRole')).toEqual({ '<ReconcilerFunction>': ['lambda:InvokeFunction'] });
+  });
+
+  it('knows no other role than these', () => {
+    const ROLES = [
+      'DispatcherRole',
+      'ConsumerRole',
+      'RedriveRole',
+      'ReconcilerRole',
+      'ScheduleRole',
+      'ReconcileScheduleRole',
+    ];
+    expect(Object.keys(resources(template, 'AWS::IAM::Role')).map(plainName).sort()).toEqual([...ROLES].sort());
+    expect([...new Set(grants.map(({ role }) => role))].sort()).toEqual([...ROLES].sort());
+  });
+});
+
+describe('the construct, whose mode is known at synthesis', () => {
+  const grantsUnder = (props: Parameters<typeof pipelineTemplate>[0]) =>
+    grantsOf(pipelineTemplate(props)).filter(({ resource }) => resource.includes(':table/accounts'));
+
+  it('has no right to write records in its template for report-only', () => {
+    expect(grantsUnder({}).map(({ role }) => role)).toEqual(['DispatcherRole', 'DispatcherRole', 'DispatcherRole']);
+  });
+
+  it('has it, with no condition, for enforce', () => {
+    const consumer = grantsUnder({ mode: 'enforce' }).filter(({ role }) => role === 'ConsumerRole');
+    expect(consumer.map(({ action, condition }) => [action, condition])).toEqual([
+      ['dynamodb:GetItem', undefined],
+      ['dynamodb:PartiQLUpdate', undefined],
+      ['dynamodb:UpdateItem', undefined],
+    ]);
+  });
+
+  it('reads the index that is named', () => {
+    const index = grantsUnder({ recordIndexName: 'byActivity' }).filter(({ resource }) => resource.includes('/index/'));
+    expect(index.map(({ action }) => action)).toEqual(['dynamodb:Query', 'dynamodb:Scan']);
+  });
+});
+
+describe('what no role may do', () => {
+  it.each([
+    ['the stack', grants],
+    ['the construct', grantsOf(pipelineTemplate({ mode: 'enforce', recordIndexName: 'byActivity' }))],
+  ])('hold a wildcard in %s', (_, all) => {
+    expect(all.length).toBeGreaterThan(50);
+    expect(all.filter(({ action, resource }) => action.includes('*') || resource.includes('*'))).toEqual([]);
+  });
+
+  it('have managed policies, which are wildcards by another name', () => {
+    for (const { Properties } of Object.values(resources(template, 'AWS::IAM::Role'))) {
+      expect(Properties).not.toHaveProperty('ManagedPolicyArns');
+      expect(Properties).not.toHaveProperty('Policies');
+    }
+  });
+
+  it('write a record, but for the consumer', () => {
+    const WRITES = /:(Put|Update|Delete|BatchWrite|PartiQL(Insert|Update|Delete))/;
+    const writers = grants.filter(({ action, resource }) => resource.startsWith(RECORDS) && WRITES.test(action));
+    expect(new Set(writers.map(({ role, condition }) => `${role} if ${condition}`))).toEqual(
+      new Set(['ConsumerRole if MayWriteRecords']),
+    );
+  });
+
+  it('remove a record or an item of the ledger', () => {
+    const removals = grants.filter(({ action }) => /Delete(Item|Table)|PartiQLDelete|BatchWrite/.test(action));
+    expect(removals.map(({ resource }) => resource)).toEqual(['<IdempotencyTable>']);
+  });
+
+  it('touch the record table, for redrive and the reconciler', () => {
+    const touching = grants.filter(({ resource }) => resource.includes('<RecordTableName>'));
+    expect(new Set(touching.map(({ role }) => role))).toEqual(new Set(['DispatcherRole', 'ConsumerRole']));
+  });
+
+  it('P63: send to the queue that it consumes from', () => {
+    const send = grants.filter(({ role, action }) => role === 'ConsumerRole' && action === 'sqs:SendMessage');
+    expect(send.map(({ resource }) => resource)).toEqual(['<DeadLetterQueue>']);
+  });
+
+  it('P67: use a key, while there is no customer key', () => {
+    expect(grants.filter(({ action }) => action.startsWith('kms:'))).toEqual([]);
+  });
+});
+
+describe('who may take a role', () => {
+  it('is one service each, the scheduler only on behalf of this account', () => {
+    const trust = Object.entries(resources(template, 'AWS::IAM::Role')).map(([id, { Properties }]) => {
+      const { Statement } = Properties.AssumeRolePolicyDocument as {
+        Statement: { Principal: { Service: string }; Condition?: unknown }[];
+      };
+      expect(Statement).toHaveLength(1);
+      return [plainName(id), Statement[0]?.Principal.Service, Statement[0]?.Condition];
+    });
+    const ours = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
+    expect(trust).toEqual([
+      ['DispatcherRole', 'lambda.amazonaws.com', undefined],
+      ['ConsumerRole', 'lambda.amazonaws.com', undefined],
+      ['RedriveRole', 'lambda.amazonaws.com', undefined],
+      ['ReconcilerRole', 'lambda.amazonaws.com', undefined],
+      ['ScheduleRole', 'scheduler.amazonaws.com', ours],
+      ['ReconcileScheduleRole', 'scheduler.amazonaws.com', ours],
+    ]);
+  });
+
+  it('is not asked for by any function url or permission for other accounts', () => {
+    expect(resources(template, 'AWS::Lambda::Permission')).toEqual({});
+    expect(resources(template, 'AWS::Lambda::Url')).toEqual({});
+  });
+});
