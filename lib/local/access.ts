@@ -1,8 +1,15 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { LocalAws } from './server.ts';
 
-/** What an SDK client needs to talk to it; the process must trust it too. */
-export function clientConfig(aws: LocalAws) {
+/** What an SDK client needs to talk to a local AWS; the process must trust it too. */
+export interface ClientConfig {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+}
+
+/** As the account's root, which no policy limits. */
+export function clientConfig(aws: LocalAws): ClientConfig {
   return {
     endpoint: aws.endpoint,
     region: aws.region,

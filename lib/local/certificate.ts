@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
@@ -16,7 +17,9 @@ const VALIDITY_DAYS = 30;
  * the server of that run and no other.
  */
 export async function makeCertificate(folder: string): Promise<Certificate> {
-  const made = await generate([{ name: 'commonName', value: 'ledgersweep local AWS' }], {
+  // A process may trust several; among certificates of one name, TLS would look at the first only.
+  const name = `ledgersweep local AWS ${randomUUID().slice(0, 8)}`;
+  const made = await generate([{ name: 'commonName', value: name }], {
     keyType: 'ec',
     curve: 'P-256',
     notAfterDate: new Date(Date.now() + VALIDITY_DAYS * 86_400_000),

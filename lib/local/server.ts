@@ -32,14 +32,14 @@ export interface OwnLocalAws extends LocalAws {
 }
 
 export interface StartOptions {
-  /** Folder that everything goes into; the checkout's `.local` unless given. */
+  /** Folder that the run's own folder goes into; the checkout's `.local` unless given. */
   readonly home?: string;
   readonly progress?: (line: string) => void;
 }
 
 /** Starts a local AWS of its own on a free port of 127.0.0.1, IAM enforced and over TLS, and waits until it answers. */
 export async function startLocalAws({ home = LOCAL_HOME, progress }: StartOptions = {}): Promise<OwnLocalAws> {
-  const python = await prepare(home, progress);
+  const python = await prepare(LOCAL_HOME, progress);
   const folder = makeRunFolder(home);
   const certificate = await makeCertificate(folder);
   const child = launch(python, folder, certificate);
