@@ -2,6 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Settings } from '../../../core/policy/settings.ts';
 import { writeTimestamp } from '../../../core/policy/timestamp.ts';
 import type { TargetCall, WorkItem } from '../../../core/ports/target.ts';
+import { refusal } from '../../errors.ts';
 import { attributeValue, type Item, tagged, untagged } from './values.ts';
 
 /** What a clause asks of one attribute. All values are strings or numbers. */
@@ -78,6 +79,6 @@ function sameScalar(a: AttributeValue | undefined, b: AttributeValue): boolean {
 
 function witnessValue(item: WorkItem): AttributeValue {
   const value = untagged(item.witness);
-  if (value === undefined) throw new Error('A planned record whose witness is no timestamp.');
+  if (value === undefined) throw refusal('read a witness', 'MalformedWitness');
   return value;
 }

@@ -1,5 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Settings } from '../../../core/policy/settings.ts';
+import { refusal } from '../../errors.ts';
 import { type Item, tagged, untagged } from './values.ts';
 
 /** Names of the table's key attributes, partition key first. */
@@ -23,15 +24,15 @@ export function recordKey(item: Item, names: readonly string[]): string {
   );
 }
 
-/** The key attributes of a record key, in the order of the names. */
+/** The key attributes of a record key, in the order of the names. Throws a permanent PortError where it is no key. */
 export function keyValues(key: string, names: readonly string[]): readonly (readonly [string, AttributeValue])[] {
   const parts = readParts(key);
   if (parts === undefined || parts.length !== names.length) {
-    throw new Error(`Not the key of a record with ${names.length} key attributes.`);
+    throw refusal('read a record key', 'MalformedRecordKey');
   }
   return names.map((name, n) => {
     const value = untagged(parts[n] ?? '');
-    if (value === undefined) throw new Error(`Not a value for the key attribute ${name}.`);
+    if (value === undefined) throw refusal('read a record key', 'MalformedRecordKey');
     return [name, value];
   });
 }
