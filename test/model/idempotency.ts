@@ -37,7 +37,7 @@ type Stored =
  */
 export class MemoryIdempotency {
   readonly #world: World;
-  readonly #options: IdempotencyOptions;
+  #options: IdempotencyOptions;
   readonly #records = new Map<string, Stored>();
 
   constructor(world: World, options: Partial<IdempotencyOptions> = {}) {
@@ -61,6 +61,11 @@ export class MemoryIdempotency {
 
   forget(key: string): void {
     this.#records.delete(key);
+  }
+
+  /** Ends all failures that are drawn by chance. */
+  calm(): void {
+    this.#options = { ...this.#options, forgets: 0, letsTwoIn: 0, deleteFails: 0 };
   }
 
   forgetAll(): void {

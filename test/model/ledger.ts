@@ -43,8 +43,16 @@ export interface LedgerOptions {
   readonly paging: Paging;
   /** Changes that the indexes may be behind; `settle` brings them up to date. */
   readonly indexLag: number;
-  /** `ignored`: the mutant without the epoch check. */
-  readonly epochs: 'checked' | 'ignored';
+  /** All but `checked` are mutants of a test: puts or moves that do not look at the epoch. */
+  readonly epochs: 'checked' | 'ignored-by-puts' | 'ignored-by-moves';
+}
+
+export interface LedgerContents {
+  readonly runs: readonly RunItem[];
+  readonly slices: readonly Slice[];
+  readonly tenants: readonly TenantReport[];
+  readonly units: readonly UnitItem[];
+  readonly badMessages: readonly BadMessage[];
 }
 
 const DEFAULTS: LedgerOptions = { paging: { size: 3, emptyPages: 'none' }, indexLag: 0, epochs: 'checked' };
@@ -52,6 +60,8 @@ const LOAD_LIMIT = 10;
 
 /** The run ledger in memory, with the conditions of the real one. Nothing that goes in or out is shared. */
 export class MemoryLedger implements Ledger {
+  /** Called after every move of a run with what it was and what it is. */
+  onRunMoved: (before: RunItem, after: RunItem) => void = () => {};
   readonly #options: LedgerOptions;
   readonly #runs = new Map<string, RunItem>();
   readonly #slices = new Map<string, Slice>();
@@ -70,6 +80,19 @@ export class MemoryLedger implements Ledger {
     this.#runIndex = new LaggingIndex(this.#options.indexLag);
     this.#openRuns = new LaggingIndex(this.#options.indexLag);
     this.#openUnits = new LaggingIndex(this.#options.indexLag);
+  }
+
+  /** What is stored at this moment, for a test to judge. */
+  contents(): LedgerContents {
+    const sorted = <T>(items: Map<string, T>) =>
+      [...items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
+    return {
+      runs: sorted(this.#runs),
+      slices: sorted(this.#slices),
+      tenants: sorted(this.#tenants),
+      units: sorted(this.#units),
+      badMessages: sorted(this.#badMessages),
+    };
   }
 
   settle(): void {
@@ -108,11 +131,13 @@ export class MemoryLedger implements Ledger {
   async moveRun(runId: string, edge: RunEdge, epoch: number | undefined, change: RunChange): Promise<RunMoved> {
     const run = this.#runs.get(runId);
     const { from, to }: { from: readonly string[]; to: RunItem['status'] } = RUN_EDGES[edge];
-    const fenced = epoch !== undefined && this.#options.epochs === 'checked' && run?.lease.epoch !== epoch;
+    const fenced = epoch !== undefined && this.#options.epochs !== 'ignored-by-moves' && run?.lease.epoch !== epoch;
     if (run === undefined || fenced || !from.includes(run.status)) return { kind: 'refused', run: copyOf(run) };
     const { leaseUntil, ...set } = copyOf(change);
     const lease = leaseUntil === undefined ? run.lease : { ...run.lease, until: leaseUntil };
-    return { kind: 'moved', run: this.#storeRun({ ...run, ...set, lease, status: to }) };
+    const moved = this.#storeRun({ ...run, ...set, lease, status: to });
+    this.onRunMoved(run, moved);
+    return { kind: 'moved', run: moved };
   }
 
   async putSlice(slice: Slice): Promise<FencedWrite> {
@@ -226,7 +251,7 @@ export class MemoryLedger implements Ledger {
 
   #putFenced<T extends { readonly epoch: number }>(items: Map<string, T>, key: string, item: T): FencedWrite {
     const existing = items.get(key);
-    if (existing !== undefined && this.#options.epochs === 'checked') {
+    if (existing !== undefined && this.#options.epochs !== 'ignored-by-puts') {
       if (existing.epoch > item.epoch) return 'superseded';
       if (existing.epoch === item.epoch) return samePlain(existing, item) ? 'written' : 'superseded';
     }
@@ -254,7 +279,8 @@ export class MemoryLedger implements Ledger {
 /** What an absent unit counts as: planned, never started, of the first generation. */
 function newUnit(ref: UnitRef, guard: UnitGuard): UnitItem | undefined {
   if (guard.make === undefined) return undefined;
-  return { ...ref, ...guard.make, state: 'planned', attempts: 0, generation: 0, since: 0 };
+  const { runId, unit } = ref;
+  return { runId, unit, ...guard.make, state: 'planned', attempts: 0, generation: 0, since: 0 };
 }
 
 function dueAt(unit: UnitItem): EpochMillis {

@@ -1,17 +1,26 @@
+// Copies that were made here: deeply frozen, so they can be shared without anybody noticing.
+const made = new WeakSet<object>();
+
 /**
- * A deep, frozen copy of plain data, as a store would give it back: nothing is shared with the original, and a
- * property that is undefined is not there.
+ * A deep, frozen copy of plain data, as a store would give it back: never the same object, nothing in it can be
+ * changed, and a property that is undefined is not there.
  */
 export function copyOf<T>(value: T): T {
-  return copy(value) as T;
+  if (typeof value !== 'object' || value === null || !made.has(value)) return copy(value) as T;
+  return remembered(Array.isArray(value) ? [...value] : { ...value }) as T;
 }
 
 function copy(value: unknown): unknown {
-  if (Array.isArray(value)) return Object.freeze(value.map(copy));
-  if (value === null || typeof value !== 'object') return value;
+  if (value === null || typeof value !== 'object' || made.has(value)) return value;
+  if (Array.isArray(value)) return remembered(value.map(copy));
   const result: Record<string, unknown> = {};
   for (const [name, part] of Object.entries(value)) if (part !== undefined) result[name] = copy(part);
-  return Object.freeze(result);
+  return remembered(result);
+}
+
+function remembered<T extends object>(value: T): T {
+  made.add(value);
+  return Object.freeze(value);
 }
 
 /** True where two values hold the same plain data; the order of properties does not matter. */
@@ -20,7 +29,7 @@ export function samePlain(a: unknown, b: unknown): boolean {
 }
 
 /** One spelling per value. */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

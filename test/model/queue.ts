@@ -68,7 +68,7 @@ export class MemoryQueue implements Queue {
   /** Called with every delivery that is acknowledged, before it takes effect. */
   onAcknowledge: (delivery: Delivery) => void = () => {};
   readonly #world: World;
-  readonly #options: QueueOptions;
+  #options: QueueOptions;
 
   constructor(world: World, options: Partial<QueueOptions> = {}) {
     this.#world = world;
@@ -158,6 +158,11 @@ export class MemoryQueue implements Queue {
   async depth(): Promise<QueueDepth> {
     if (this.#world.random.chance(this.#options.depthReadsZero)) return { work: 0, deadLetter: 0 };
     return { work: this.work.copies().length, deadLetter: this.deadLetters.copies().length };
+  }
+
+  /** Ends all failures that are drawn by chance; messages still come in any order and more than once. */
+  calm(): void {
+    this.#options = { ...this.#options, entryFails: 0, entryFailsSent: 0, entryMissing: 0, depthReadsZero: 0 };
   }
 
   /** Loses every message of the work queue, as a purge does. */

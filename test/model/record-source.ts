@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readTimestamp } from '../../lib/core/policy/timestamp.ts';
 import type { DiscoveredRecord, RecordPage, RecordSource } from '../../lib/core/ports/index.ts';
 import { keysetPage, type Paging } from './paging.ts';
@@ -97,5 +96,7 @@ function tenantOf(row: Row, attribute: string): string | undefined {
 }
 
 function segmentOf(id: string, segments: number): number {
-  return createHash('sha256').update(id).digest().readUInt32BE(0) % segments;
+  let hash = 0;
+  for (const character of id) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
+  return hash % segments;
 }

@@ -22,6 +22,8 @@ export class MemoryRecords {
   readonly settings: Settings;
   /** Every write that took effect, in order. */
   readonly writes: RecordWrite[] = [];
+  /** Keys of records that a person changed after we had written them. */
+  readonly changedAfterwards = new Set<string>();
   readonly #world: World;
   readonly #rows = new Map<string, Row>();
 
@@ -52,11 +54,11 @@ export class MemoryRecords {
     this.put(write.after);
   }
 
-  /** A person came back: active at this moment. */
-  reactivate(id: string): void {
+  /** A person came back: active at this instant, or now. */
+  reactivate(id: string, instant = formatInstant(this.#world.millis)): void {
     this.#change(id, {
       [this.settings.stateAttribute]: this.settings.eligibleState,
-      [this.settings.timestampAttribute]: formatInstant(this.#world.millis),
+      [this.settings.timestampAttribute]: instant,
     });
   }
 
@@ -84,6 +86,7 @@ export class MemoryRecords {
   }
 
   remove(id: string): void {
+    this.#noteChange(id);
     this.#rows.delete(id);
   }
 
@@ -93,7 +96,14 @@ export class MemoryRecords {
 
   #change(id: string, change: Row): void {
     const row = this.#rows.get(id);
-    if (row !== undefined) this.put({ ...row, ...change });
+    if (row === undefined) return;
+    this.#noteChange(id);
+    this.put({ ...row, ...change });
+  }
+
+  #noteChange(id: string): void {
+    const key = keyOfId(id);
+    if (this.writes.some((write) => write.key === key)) this.changedAfterwards.add(key);
   }
 }
 

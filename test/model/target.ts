@@ -37,7 +37,7 @@ export class MemoryTarget implements Target {
   readonly recordsPerCall: number;
   readonly #world: World;
   readonly #records: MemoryRecords;
-  readonly #options: TargetOptions;
+  #options: TargetOptions;
   readonly #poisoned = new Map<string, Failure>();
 
   constructor(world: World, records: MemoryRecords, options: Partial<TargetOptions> = {}) {
@@ -50,6 +50,11 @@ export class MemoryTarget implements Target {
   /** From now on every write of this record fails so. */
   poison(id: string, failure: Failure): void {
     this.#poisoned.set(id, failure);
+  }
+
+  /** Ends all failures that are drawn by chance. */
+  calm(): void {
+    this.#options = { ...this.#options, entryFails: 0, entryAnswerLost: 0, callBreaksOff: 0 };
   }
 
   heal(id: string): void {

@@ -55,7 +55,7 @@ describe('ledger model', () => {
     const checked = new MemoryLedger();
     await checked.putSlice(slice(0, 2));
     expect(await checked.putSlice(slice(0, 1, 'late'))).toBe('superseded');
-    const ignoring = new MemoryLedger({ epochs: 'ignored' });
+    const ignoring = new MemoryLedger({ epochs: 'ignored-by-puts' });
     await ignoring.putSlice(slice(0, 2));
     expect(await ignoring.putSlice(slice(0, 1, 'late'))).toBe('written');
     expect((await ignoring.slices('r', 0, 1))[0]?.tenant).toBe('late');

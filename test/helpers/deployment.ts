@@ -1,0 +1,196 @@
+import { type ConsumePorts, consume } from '../../lib/core/consume/consume.ts';
+import type { Decision } from '../../lib/core/consume/delivery.ts';
+import { prepareEvent } from '../../lib/core/consume/prepare.ts';
+import type { EpochMillis } from '../../lib/core/identity/instant.ts';
+import { runIdOf } from '../../lib/core/identity/keys.ts';
+import { type DispatchPorts, type DispatchResult, dispatch } from '../../lib/core/plan/dispatch.ts';
+import type { Settings } from '../../lib/core/policy/settings.ts';
+import type { Deadline, Queue } from '../../lib/core/ports/index.ts';
+import { type ReconcilePorts, type ReconcileResult, reconcile } from '../../lib/core/reconcile/reconcile.ts';
+import { type RedriveResult, redriveAll } from '../../lib/core/redrive/redrive.ts';
+import {
+  type Delivery,
+  type IdempotencyOptions,
+  type LedgerOptions,
+  MemoryIdempotency,
+  MemoryLedger,
+  MemoryLog,
+  MemoryMeter,
+  MemoryQueue,
+  MemoryRecordSource,
+  MemoryRecords,
+  MemoryResumer,
+  MemorySigner,
+  MemoryTarget,
+  type QueueOptions,
+  type Row,
+  type SourceOptions,
+  type TargetOptions,
+  World,
+} from '../model/index.ts';
+import { Crew, type Ended, type Interference, type Process } from './process.ts';
+
+export interface DeploymentOptions {
+  readonly seed?: number;
+  readonly settings: Settings;
+  readonly rows: readonly Row[];
+  readonly source?: Partial<SourceOptions>;
+  readonly target?: Partial<TargetOptions>;
+  readonly ledger?: Partial<LedgerOptions>;
+  readonly queue?: Partial<QueueOptions>;
+  readonly idempotency?: Partial<IdempotencyOptions>;
+  /** `first` is the mutant that acknowledges before the work. */
+  readonly acknowledge?: 'last' | 'first';
+  readonly interference?: Interference;
+}
+
+/** How one invocation runs: its name, its host's clock error, and how many looks at the deadline it has time for. */
+export interface Invocation {
+  readonly name?: string;
+  readonly skewMillis?: number;
+  readonly looksAtDeadline?: number;
+}
+
+/** Messages that the event source mapping hands to one consumer. */
+const MESSAGES_PER_EVENT = 3;
+const PLENTY_MILLIS = 800_000;
+
+/** The whole pipeline on models: every function can be invoked, side by side and with crashes. */
+export class Deployment {
+  readonly settings: Settings;
+  readonly scheduledTime: EpochMillis;
+  readonly world: World;
+  readonly records: MemoryRecords;
+  readonly source: MemoryRecordSource;
+  readonly target: MemoryTarget;
+  readonly ledger: MemoryLedger;
+  readonly queue: MemoryQueue;
+  readonly idempotency: MemoryIdempotency;
+  readonly signer = new MemorySigner();
+  readonly resumer = new MemoryResumer();
+  readonly log = new MemoryLog();
+  readonly crew: Crew;
+  readonly decisions: Decision[] = [];
+  readonly #acknowledge: 'last' | 'first';
+  #invocations = 0;
+
+  constructor(options: DeploymentOptions) {
+    this.settings = options.settings;
+    this.world = new World({ seed: options.seed ?? 1 });
+    this.scheduledTime = this.world.millis;
+    this.records = new MemoryRecords(this.world, options.settings, options.rows);
+    this.source = new MemoryRecordSource(this.records, options.source);
+    this.target = new MemoryTarget(this.world, this.records, options.target);
+    this.ledger = new MemoryLedger(options.ledger);
+    this.queue = new MemoryQueue(this.world, options.queue);
+    this.idempotency = new MemoryIdempotency(this.world, options.idempotency);
+    this.#acknowledge = options.acknowledge ?? 'last';
+    this.crew = new Crew(options.interference);
+    // A lag of the indexes is one of order, not of minutes.
+    this.world.onAdvance(() => this.ledger.settle());
+  }
+
+  get runId(): string {
+    return runIdOf(this.settings.policyId, this.settings.policyVersion, this.scheduledTime);
+  }
+
+  dispatch(scheduledTime = this.scheduledTime, invocation: Invocation = {}): Promise<Ended<DispatchResult>> {
+    const process = this.#process('dispatcher', invocation);
+    const ports: DispatchPorts = {
+      ...this.#publishPorts(process, invocation),
+      sourceFor: async () => process.wrap('source', this.source),
+      owner: process.name,
+    };
+    const request = { scheduledTime, startedBy: 'schedule' };
+    return process.run(() => dispatch(ports, this.settings, request, this.#deadline(invocation)));
+  }
+
+  reconcile(invocation: Invocation = {}): Promise<Ended<ReconcileResult>> {
+    const process = this.#process('reconciler', invocation);
+    const ports: ReconcilePorts = {
+      ...this.#publishPorts(process, invocation),
+      resumer: process.wrap('resumer', this.resumer),
+      log: this.log,
+    };
+    return process.run(() => reconcile(ports, this.#deadline(invocation)));
+  }
+
+  redrive(invocation: Invocation = {}): Promise<Ended<RedriveResult>> {
+    const process = this.#process('redrive', invocation);
+    const act = { act: 'redrive', actor: 'someone', reason: 'mended', requestId: process.name } as const;
+    return process.run(() => redriveAll(this.#publishPorts(process, invocation), act, this.#deadline(invocation)));
+  }
+
+  /** What the event source mapping has for one consumer. */
+  receive(): Promise<readonly Delivery[]> {
+    return this.queue.receive(MESSAGES_PER_EVENT);
+  }
+
+  /** One invocation of the consumer, and the deletion of what it reported as done. */
+  consume(deliveries: readonly Delivery[], invocation: Invocation = {}): Promise<Ended<void>> {
+    const process = this.#process('consumer', invocation);
+    const publish = this.#publishPorts(process, invocation);
+    const ports: ConsumePorts = {
+      ...publish,
+      target: process.wrap('target', this.target),
+      idempotency: process.wrap('idempotency', this.idempotency.on(publish.clock)),
+      policyId: this.settings.policyId,
+      owner: process.name,
+    };
+    const mapping = process.wrap('mapping', { acknowledge: (one: Delivery) => this.queue.acknowledge(one) });
+    return process.run(async () => {
+      if (this.#acknowledge === 'first') for (const delivery of deliveries) await mapping.acknowledge(delivery);
+      const done = await this.#consumeEvent(ports, publish, deliveries, this.#deadline(invocation));
+      if (this.#acknowledge === 'last') for (const delivery of done) await mapping.acknowledge(delivery);
+    });
+  }
+
+  /** As the handler does it: one message after the other, retries put off, the rest reported as done. */
+  async #consumeEvent(
+    ports: ConsumePorts,
+    { queue, signer }: { readonly queue: Queue; readonly signer: MemorySigner },
+    deliveries: readonly Delivery[],
+    deadline: Deadline,
+  ): Promise<readonly Delivery[]> {
+    const prepared = await prepareEvent({ ledger: ports.ledger, signer }, deliveries);
+    const done: Delivery[] = [];
+    for (const delivery of deliveries) {
+      const known = prepared.get(delivery.messageId);
+      if (known === undefined) throw new TypeError('a delivery was not prepared');
+      const decision = await consume(ports, delivery, known, deadline);
+      this.decisions.push(decision);
+      if (decision.kind === 'acknowledge') done.push(delivery);
+      else if (decision.afterSeconds !== undefined) {
+        await queue.delay(delivery.handle, decision.afterSeconds).catch(() => {});
+      }
+    }
+    return done;
+  }
+
+  #process(kind: string, { name }: Invocation): Process {
+    this.#invocations += 1;
+    return this.crew.process(name ?? `${kind}-${this.#invocations}`);
+  }
+
+  #publishPorts(process: Process, { skewMillis }: Invocation) {
+    return {
+      ledger: process.wrap('ledger', this.ledger),
+      queue: process.wrap('queue', this.queue),
+      signer: process.wrap('signer', this.signer),
+      clock: process.wrap('clock', this.world.clock(skewMillis)),
+      random: this.world.random,
+      meter: new MemoryMeter(),
+    };
+  }
+
+  #deadline({ looksAtDeadline = Number.POSITIVE_INFINITY }: Invocation): Deadline {
+    const start = this.world.millis;
+    let looks = 0;
+    return {
+      remainingMillis: () => {
+        looks += 1;
+        return looks > looksAtDeadline ? 0 : PLENTY_MILLIS - (this.world.millis - start);
+      },
+    };
+  }
+}

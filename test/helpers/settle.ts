@@ -1,0 +1,69 @@
+import { DAY_MILLIS } from '../../lib/core/identity/instant.ts';
+import { isFinishedRun } from '../../lib/core/ledger/lifecycle.ts';
+import type { Deployment } from './deployment.ts';
+
+const RECONCILER_PERIOD_MILLIS = 5 * 60_000;
+const SHORT_PASSES = 60;
+/** After these a message has outlived both queues. */
+const LONG_PASSES = 30;
+
+/** The run did not come to rest. */
+export class Restless extends Error {}
+
+function isAtRest(deployment: Deployment): boolean {
+  const { runs } = deployment.ledger.contents();
+  return (
+    runs.length > 0 &&
+    runs.every((run) => isFinishedRun(run.status)) &&
+    deployment.resumer.requested.length === 0 &&
+    deployment.queue.work.copies().length === 0
+  );
+}
+
+export interface Meanwhile {
+  /** What people do after the plan is frozen and before its first delivery. */
+  readonly beforeFirstDelivery?: (deployment: Deployment) => void;
+  /** What people do after every invocation of the consumer. */
+  readonly afterConsumer?: (deployment: Deployment) => void;
+}
+
+/** Delivers what is visible until nothing is. */
+async function deliverAll(deployment: Deployment, meanwhile: Meanwhile): Promise<void> {
+  for (;;) {
+    const deliveries = await deployment.receive();
+    if (deliveries.length === 0) return;
+    if (deployment.decisions.length === 0 && deployment.records.writes.length === 0) {
+      meanwhile.beforeFirstDelivery?.(deployment);
+    }
+    await deployment.consume(deliveries);
+    meanwhile.afterConsumer?.(deployment);
+  }
+}
+
+/**
+ * Lets the deployed pipeline run on by itself: deliveries, the reconciler's schedule, the dispatches that it asks for,
+ * and the scheduler's own retry where no run was made. Ends when every run is finished and the work queue is empty.
+ */
+export async function settle(deployment: Deployment, meanwhile: Meanwhile = {}): Promise<void> {
+  for (let pass = 0; pass < SHORT_PASSES + LONG_PASSES; pass += 1) {
+    if (deployment.ledger.contents().runs.length === 0) await deployment.dispatch();
+    await deliverAll(deployment, meanwhile);
+    await deployment.reconcile();
+    for (const scheduledTime of deployment.resumer.taken()) await deployment.dispatch(scheduledTime);
+    if (isAtRest(deployment)) return;
+    deployment.world.advance(pass < SHORT_PASSES ? RECONCILER_PERIOD_MILLIS : DAY_MILLIS);
+  }
+  throw new Restless(describe(deployment));
+}
+
+function describe(deployment: Deployment): string {
+  const { runs, units } = deployment.ledger.contents();
+  const states = units.map(({ unit, state, attempts, generation }) => `${unit}:${state}/${attempts}/${generation}`);
+  const { work, deadLetters } = deployment.queue;
+  return [
+    `no rest: run ${runs.map((run) => run.status).join()}`,
+    `units ${states.join(' ')}`,
+    `${work.copies().length} messages, ${deadLetters.copies().length} dead letters`,
+    `log ${JSON.stringify(deployment.log.events.slice(-3))}`,
+  ].join('; ');
+}

@@ -1,0 +1,156 @@
+import { digestOf } from '../../lib/core/identity/encode.ts';
+import { batchUnit, operationKey } from '../../lib/core/identity/keys.ts';
+import type { RunItem, Slice, UnitItem } from '../../lib/core/ledger/items.ts';
+import { isTerminalUnit } from '../../lib/core/ledger/lifecycle.ts';
+import { PROCESSED } from '../../lib/core/ledger/outcomes.ts';
+import { parseReference } from '../../lib/core/publish/reference.ts';
+import { type Delivery, isHeld, keyOfId, type Row, witnessOf } from '../model/index.ts';
+import type { Deployment } from './deployment.ts';
+
+/** Something that must never be so. */
+export class Unsound extends Error {}
+
+function must(holds: boolean, sentence: string): void {
+  if (!holds) throw new Unsound(sentence);
+}
+
+/** Watches a deployment from its beginning for what only shows while it runs. Collects; `checkSound` throws. */
+export function watch(deployment: Deployment): readonly string[] {
+  const seen: string[] = [];
+  deployment.queue.onAcknowledge = (delivery) => {
+    if (!isAccountedFor(deployment, delivery))
+      seen.push('a message was acknowledged before its unit was accounted for');
+  };
+  deployment.ledger.onRunMoved = (before, after) => {
+    if (after.checkpoint.nextOrdinal < before.checkpoint.nextOrdinal) seen.push('a checkpoint moved backwards (P9)');
+    if ((after.published?.batches ?? 0) < (before.published?.batches ?? 0))
+      seen.push('publishing moved backwards (P9)');
+    if (before.plan !== undefined && JSON.stringify(after.plan) !== JSON.stringify(before.plan)) {
+      seen.push('a frozen plan was changed');
+    }
+  };
+  return seen;
+}
+
+/** Invariant 4: completion, quarantine or deferral is in the ledger, or the delivery had been overtaken. */
+function isAccountedFor(deployment: Deployment, { body }: Delivery): boolean {
+  const { units, badMessages } = deployment.ledger.contents();
+  const digest = digestOf(['message', body]);
+  if (badMessages.some((message) => message.digest === digest)) return true;
+  const parsed = parseReference(body);
+  if (parsed.kind === 'bad') return false;
+  const { runId, unit: name, generation } = parsed.reference;
+  const unit = units.find((candidate) => candidate.runId === runId && candidate.unit === name);
+  if (unit === undefined) return false;
+  if (unit.generation > generation || isTerminalUnit(unit.state)) return true;
+  return unit.state === 'quarantined' || (unit.state === 'planned' && unit.notBefore !== undefined);
+}
+
+/** What must hold at rest, whatever happened on the way. */
+export function checkSound(deployment: Deployment, seen: readonly string[]): void {
+  must(seen.length === 0, seen.join('; '));
+  const { runs } = deployment.ledger.contents();
+  must(runs.length > 0, 'there is no run');
+  for (const run of runs) checkRun(deployment, run);
+  checkWrites(deployment, runs);
+  const mismatch = deployment.log.events.find((event) => event.name === 'proof_mismatch');
+  must(mismatch === undefined, 'the reconciler found a mismatch');
+}
+
+function planOf(deployment: Deployment, run: RunItem): readonly Slice[] {
+  const { slices } = deployment.ledger.contents();
+  return slices.filter((slice) => slice.runId === run.runId && slice.ordinal < (run.plan?.batches ?? 0));
+}
+
+function checkRun(deployment: Deployment, run: RunItem): void {
+  const { plan, closing } = run;
+  if (run.status === 'reported') {
+    must(deployment.queue.sent.length === 0, 'a report published messages');
+    return;
+  }
+  if (plan === undefined || closing === undefined)
+    throw new Unsound(`run ${run.runId} ended as ${run.status} unplanned`);
+  const slices = planOf(deployment, run);
+  const { tenants, units } = deployment.ledger.contents();
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const planned = sum(slices.map((slice) => slice.entries.length));
+  must(slices.length === plan.batches && planned === plan.records, 'the plan is not what its slices hold');
+  must(plan.discovered === plan.records + plan.held + plan.overLimit, 'discovered is not planned + held + over limit');
+  for (const name of ['discovered', 'held'] as const) {
+    const reported = sum(tenants.filter((tenant) => tenant.runId === run.runId).map((tenant) => tenant[name]));
+    must(reported === plan[name], `the tenants' ${name} do not add up`);
+  }
+  const { processed, skipped, remaining } = closing;
+  must(plan.records === processed + skipped + remaining, 'planned is not processed + skipped + remaining');
+  let open = 0;
+  for (const slice of slices) {
+    const unit = units.find((one) => one.runId === run.runId && one.unit === batchUnit(slice.ordinal));
+    if (unit?.state === 'committed') checkUnit(deployment, run, slice, unit);
+    else if (unit?.state === 'quarantined') open += slice.entries.length;
+    else throw new Unsound(`unit ${slice.ordinal} is ${unit?.state ?? 'absent'} in a run that is ${run.status}`);
+  }
+  must(remaining === open, 'remaining is not what the quarantined units hold');
+  must((run.status === 'complete') === (open === 0), `a run with ${open} records remaining is ${run.status}`);
+}
+
+/** Each record that the ledger calls processed was written by us, each that it calls skipped was not. */
+function checkUnit(deployment: Deployment, run: RunItem, slice: Slice, unit: UnitItem): void {
+  const { writes, changedAfterwards } = deployment.records;
+  for (const [position, { key }] of slice.entries.entries()) {
+    const { policyId, policyVersion, cutoff, kind } = run;
+    const operation = operationKey({ policyId, policyVersion, recordKey: key, cutoff, kind });
+    const written = writes.some((write) => write.key === key && write.operationKey === operation);
+    const skipped = Object.values(unit.exceptions ?? {}).some((positions) => positions.includes(position));
+    must(written || skipped, `${key} counts as processed and was never written`);
+    must(!written || !skipped || changedAfterwards.has(key), `${key} counts as skipped and was written`);
+  }
+  const processed = PROCESSED.reduce((total, outcome) => total + (unit.counts?.[outcome] ?? 0), 0);
+  const exceptions = Object.values(unit.exceptions ?? {}).reduce((total, positions) => total + positions.length, 0);
+  must(processed + exceptions === slice.entries.length, `unit ${unit.unit} does not account for each of its records`);
+}
+
+/** The record's guard, judged from what stood there, whatever the write's condition said. */
+function checkWrites(deployment: Deployment, runs: readonly RunItem[]): void {
+  const { settings, records } = deployment;
+  const planned = new Map(
+    runs.flatMap((run) => planOf(deployment, run).flatMap((slice) => slice.entries.map((entry) => [entry.key, entry]))),
+  );
+  const operations = new Set<string>();
+  for (const { key, before, operationKey: operation } of records.writes) {
+    must(before !== undefined, `${key} was removed and came back`);
+    if (before === undefined) return;
+    must(before[settings.stateAttribute] === settings.eligibleState, `${key} was not in the eligible state`);
+    must(!isHeld(before, settings), `${key} was held`);
+    must(planned.get(key)?.witness === witnessOf(before, settings), `${key} was not as planned`);
+    must(!operations.has(operation), `${key} was changed twice by one operation`);
+    operations.add(operation);
+  }
+  for (const row of records.rows()) checkRow(deployment, row);
+}
+
+/** No record is in the state we set without a write of ours. */
+function checkRow({ settings, records }: Deployment, row: Row): void {
+  if (row[settings.stateAttribute] !== settings.expiredState) return;
+  const key = keyOfId(String(row[settings.partitionKeyAttribute]));
+  const write = records.writes.findLast((candidate) => candidate.key === key);
+  must(write?.operationKey === row[settings.operationKeyAttribute], `${key} is expired and does not say by what`);
+}
+
+/** Everything that has to be the same however often something crashed on the way: table and totals, without times. */
+export function endOf(deployment: Deployment): unknown {
+  const { settings, records } = deployment;
+  const { runs, tenants } = deployment.ledger.contents();
+  return {
+    rows: records.rows().map((row) => {
+      const { [settings.expiredAtAttribute]: expiredAt, ...rest } = row;
+      return { ...rest, expired: typeof expiredAt === 'string' };
+    }),
+    runs: runs.map(({ runId, status, plan, published, closing, cutoff }) => {
+      const { closedAt, ...totals } = closing ?? { closedAt: 0 };
+      return { runId, status, plan, published, totals, cutoff };
+    }),
+    tenants: tenants.map(({ epoch, ...report }) => report),
+    badMessages: deployment.ledger.contents().badMessages.length,
+    deadLetters: deployment.queue.deadLetters.copies().length,
+  };
+}

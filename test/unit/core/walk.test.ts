@@ -1,0 +1,12 @@
+import { describe, expect, it } from 'vitest';
+import { STORIES, type Story, scenarioOf } from '../../helpers/scenarios.ts';
+import { walk } from '../../helpers/walker.ts';
+
+const stories: readonly (readonly [string, Story])[] = Object.entries(STORIES);
+
+describe('call walker', () => {
+  it.each(stories)('a crash or a lost answer at any call, %s', { timeout: 60_000 }, async (_name, story) => {
+    const { calls, plays } = await walk(scenarioOf(story));
+    expect(plays).toBe(1 + 4 * calls.length);
+  });
+});
