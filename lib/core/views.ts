@@ -2,7 +2,7 @@ import { sameChain } from './identity/digests.ts';
 import { formatInstant } from './identity/instant.ts';
 import { addCost, type Cost } from './ledger/cost.ts';
 import type { RunItem, TenantReport, UnitItem } from './ledger/items.ts';
-import type { OutcomeCounts } from './ledger/outcomes.ts';
+import { type OutcomeCounts, processedCount, skippedCount } from './ledger/outcomes.ts';
 import type { Standing } from './reconcile/closing.ts';
 
 /** A number of batches and records with their digest. */
@@ -113,7 +113,11 @@ export interface UnitView {
   readonly records: number;
   readonly attempts: number;
   readonly generation: number;
+  /** When it last entered its state. */
   readonly since: string;
+  /** Of the last attempt. */
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
   readonly notBefore: string | null;
   readonly reason: string | null;
   readonly errorClass: string | null;
@@ -131,6 +135,8 @@ export function viewUnit(unit: UnitItem): UnitView {
     attempts: unit.attempts,
     generation: unit.generation,
     since: formatInstant(unit.since),
+    startedAt: instantOrNull(unit.startedAt),
+    finishedAt: instantOrNull(unit.finishedAt),
     notBefore: instantOrNull(unit.notBefore),
     reason: unit.reason ?? null,
     errorClass: unit.errorClass ?? null,
@@ -139,17 +145,37 @@ export function viewUnit(unit: UnitItem): UnitView {
   };
 }
 
-/** One tenant's plan and what became of it. */
+/** One tenant's plan and what became of it, in records. `planned` = `processed` + `skipped` + `remaining`. */
 export interface TenantView {
   readonly tenant: string;
   readonly discovered: number;
   readonly held: number;
   readonly planned: number;
+  readonly processed: number;
+  readonly skipped: number;
+  readonly remaining: number;
   readonly oldest: string | null;
   readonly outcomes: OutcomeCounts;
 }
 
 export function viewTenant(report: TenantReport, outcomes: OutcomeCounts): TenantView {
   const { tenant, discovered, held, planned, oldest } = report;
-  return { tenant, discovered, held, planned, oldest: instantOrNull(oldest), outcomes };
+  const processed = processedCount(outcomes);
+  const skipped = skippedCount(outcomes);
+  const remaining = planned - processed - skipped;
+  return { tenant, discovered, held, planned, processed, skipped, remaining, oldest: instantOrNull(oldest), outcomes };
+}
+
+/** One run with each of its tenants. */
+export interface RunDetailView extends RunView {
+  readonly tenantReports: readonly TenantView[];
+}
+
+/** What a person's trigger started or joined. */
+export interface TriggerView {
+  readonly runId: string;
+  readonly scheduledTime: string;
+  readonly startedBy: string;
+  /** Null where nobody waited for it. */
+  readonly run: RunView | null;
 }

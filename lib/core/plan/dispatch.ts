@@ -10,7 +10,7 @@ import type { DispatchRequest } from './request.ts';
 
 export interface DispatchPorts extends Omit<PlanPorts, 'source'>, PublishPorts {
   /** The records of a policy as the run's own snapshot describes it. */
-  readonly sourceFor: (settings: Settings) => Promise<RecordSource>;
+  readonly sourceFor: (run: Pick<RunItem, 'settings' | 'cutoff'>) => Promise<RecordSource>;
   /** Makes the lease recognisable in the ledger, such as the invocation's request id. */
   readonly owner: string;
 }
@@ -63,7 +63,7 @@ export async function dispatch(
   let run = claimed.run;
   const lost: DispatchResult = { kind: 'lease-lost', runId: run.runId, status: run.status };
   if (run.status === 'planning') {
-    const planning = { ...ports, source: await ports.sourceFor(run.settings) };
+    const planning = { ...ports, source: await ports.sourceFor(run) };
     const discovered = await discover(planning, run, deadline);
     if (discovered.kind === 'lease-lost') return lost;
     if (discovered.kind === 'out-of-time') return giveBack(ports, discovered.run);

@@ -15,6 +15,10 @@ export type ParsedSettings =
 
 const INTEGER = /^(0|-?[1-9][0-9]{0,15})$/;
 
+// What a variable that was never set, or a token that was never resolved, becomes as text (pitfall P64). A hold
+// attribute of such a name would be a hold that is never seen.
+const NOT_A_VALUE = /(^|,)(undefined|null|NaN)(,|$)|\[object [A-Z]|\$\{Token\[/;
+
 /** Reads one raw value against its definition; a string is the reason it does not fit. */
 function readValue(definition: SettingDefinition, raw: string): { value: string | number } | string {
   switch (definition.kind) {
@@ -28,6 +32,7 @@ function readValue(definition: SettingDefinition, raw: string): { value: string 
       return definition.choices.includes(raw) ? { value: raw } : 'is none of the choices';
     case 'text':
       if (raw.length > definition.maxLength) return 'is too long';
+      if (NOT_A_VALUE.test(raw)) return 'is the text of a value that was not set';
       return new RegExp(`^(?:${definition.pattern})$`, 'u').test(raw) ? { value: raw } : 'has the wrong form';
   }
 }

@@ -241,10 +241,10 @@ export const SETTINGS = {
     label: 'Schedule',
     description: 'EventBridge Scheduler expression: cron(minutes hours day-of-month month day-of-week year).',
     default: 'cron(0 2 * * ? *)',
-    // A minute of `*` fires sixty times in the hour that somebody meant once (pitfall P3).
-    pattern: '(cron\\([0-9][^ ]* [^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+\\)|rate\\([1-9][0-9]* (hours?|days?)\\))',
+    // Minutes of `*`, or of a list, range or step, fire again and again in the hour that somebody meant once (P3).
+    pattern: '(cron\\([0-5]?[0-9] [^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+\\)|rate\\([1-9][0-9]* (hours?|days?)\\))',
     maxLength: 256,
-    constraint: 'cron(...) with six fields whose minutes are given as a number, or rate(N hours|days)',
+    constraint: 'cron(...) with six fields whose minutes are given as a number (0 to 59), or rate(N hours|days)',
     inPolicyDigest: false,
   },
   scheduleTimeZone: {

@@ -1,0 +1,97 @@
+import { formatInstant } from '../identity/instant.ts';
+import { batchUnit, operationKey } from '../identity/keys.ts';
+import type { AuditEntry, RunItem, UnitItem } from '../ledger/items.ts';
+import { digestOfSlice } from '../plan/open-slices.ts';
+import type { Ledger } from '../ports/index.ts';
+import { viewUnit } from '../views.ts';
+import { type ActView, type ExplainView, type PlannedView, viewRecordNow } from './explain-view.ts';
+import { findInPlan, type Place } from './find-record.ts';
+import { type Finding, judgePlanned, judgeUnplanned, unitStateOf } from './finding.ts';
+import { everyItem } from './pages.ts';
+import type { RecordLookup, RecordNow } from './record-now.ts';
+
+export interface ExplainPorts {
+  readonly ledger: Ledger;
+  readonly records: RecordLookup;
+}
+
+/**
+ * Explains one record in one run. `candidates` are the keys that a person may have meant; the first that is in the
+ * plan is taken, else the first that the record table can have.
+ */
+export async function explainRecord(
+  { ledger, records }: ExplainPorts,
+  run: RunItem,
+  candidates: readonly string[],
+): Promise<ExplainView> {
+  const place = await findInPlan(ledger, run, candidates);
+  const { key, now } = await lookUpFirst(records, run, place === undefined ? candidates : [place.entry.key]);
+  const { policyId, policyVersion, policyDigest, cutoff, kind, settings } = run;
+  const ours = operationKey({ policyId, policyVersion, recordKey: key, cutoff, kind });
+  const carriesKey = now.kind === 'present' && now.record.operationKey === ours;
+  const unit = place && (await ledger.readUnit({ runId: run.runId, unit: batchUnit(place.slice.ordinal) }));
+  return {
+    runId: run.runId,
+    status: run.status,
+    key,
+    finding: place === undefined ? judgeUnplanned(run, now) : judgePlace(run, place, unit, carriesKey),
+    rule: {
+      policyId,
+      policyVersion,
+      policyDigest,
+      kind,
+      scheduledTime: formatInstant(run.scheduledTime),
+      cutoff: formatInstant(cutoff),
+      settings,
+    },
+    operationKey: ours,
+    planned: place === undefined ? null : await viewPlace(ledger, run, place, unit),
+    recordNow: viewRecordNow(now, carriesKey),
+  };
+}
+
+async function lookUpFirst(
+  records: RecordLookup,
+  run: RunItem,
+  keys: readonly string[],
+): Promise<{ readonly key: string; readonly now: RecordNow }> {
+  for (const key of keys) {
+    const now = await records.lookUp(run.settings, key);
+    if (now.kind !== 'not-a-key') return { key, now };
+  }
+  return { key: keys[0] ?? '', now: { kind: 'not-a-key' } };
+}
+
+function judgePlace(run: RunItem, place: Place, unit: UnitItem | undefined, carriesKey: boolean): Finding {
+  return judgePlanned(run, unitStateOf(run, place.slice.ordinal, unit), unit, place.position, carriesKey);
+}
+
+async function viewPlace(
+  ledger: Ledger,
+  run: RunItem,
+  { slice, position, entry }: Place,
+  unit: UnitItem | undefined,
+): Promise<PlannedView> {
+  const batch = batchUnit(slice.ordinal);
+  const acts: ActView[] = [];
+  for await (const audited of everyItem((cursor) => ledger.auditTrail({ kind: 'run', runId: run.runId }, cursor))) {
+    if (audited.units.includes(batch)) acts.push(viewAct(audited));
+  }
+  return {
+    batch,
+    position,
+    batchRecords: slice.entries.length,
+    tenant: slice.tenant,
+    witness: entry.witness,
+    writeUnits: entry.writeUnits,
+    sliceIntact: digestOfSlice(slice) === slice.digest,
+    state: unitStateOf(run, slice.ordinal, unit),
+    unit: unit === undefined ? null : viewUnit(unit),
+    accountedFor: unit?.state === 'committed' ? unit.keysDigest === slice.keysDigest : null,
+    acts,
+  };
+}
+
+function viewAct({ act, actor, reason, requestId, at }: AuditEntry): ActView {
+  return { act, actor, reason, requestId, at: formatInstant(at) };
+}
