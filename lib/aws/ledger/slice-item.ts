@@ -39,7 +39,8 @@ export function decodeSlice(item: Attributes): Slice {
 
 /** JSON, deflated. Brotli is a few percent smaller, and a hundred times slower at that. */
 export function packJson(value: unknown): Uint8Array {
-  return deflateRawSync(JSON.stringify(value), { level: 9 });
+  // Not a Buffer: what is read back compares with what was put.
+  return new Uint8Array(deflateRawSync(JSON.stringify(value), { level: 9 }));
 }
 
 export function unpackJson<T>(packed: Uint8Array): T {

@@ -32,7 +32,7 @@ const EXCEPTIONS = 'exceptions';
 
 /** One write unit is 1 KB; what an update does not see of the item (tenant, claim, earlier times) needs some of it. */
 const UNIT_BYTES = 1024;
-const UNSEEN_BYTES = 250;
+const UNSEEN_BYTES = 280;
 
 export function unitKey({ runId, unit }: UnitRef): Attributes {
   return itemKey(runPartition(runId), unitSort(unit));

@@ -1,0 +1,234 @@
+import { type AttributeValue, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { itemSize } from '../../lib/aws/item-size.ts';
+import { DynamoLedger } from '../../lib/aws/ledger/ledger.ts';
+import { runKey } from '../../lib/aws/ledger/run-item.ts';
+import { OPEN_INDEX, openShardOf, openUnitSort } from '../../lib/aws/ledger/schema.ts';
+import { sliceKey } from '../../lib/aws/ledger/slice-item.ts';
+import { unitKey } from '../../lib/aws/ledger/unit-item.ts';
+import { createMeter } from '../../lib/aws/meter.ts';
+import { systemClock, systemRandom } from '../../lib/aws/system.ts';
+import type { Slice } from '../../lib/core/ledger/items.ts';
+import { createLedgerTable, ledgerOn } from './ledger-dynamo.ts';
+import {
+  allOf,
+  anEntry,
+  aRunId,
+  aSlice,
+  aTenant,
+  FIRST,
+  PLAN,
+  runScope,
+  start,
+  storedRun,
+  T0,
+} from './ledger-samples.ts';
+
+const KB = 1024;
+
+/** What the ledger on a DynamoDB must do that a contract of ports cannot see: items, sizes, lost answers, prices. */
+export function ledgerDynamoCases(name: string, makeClient: () => DynamoDBClient): void {
+  describe(`ledger on a table: ${name}`, () => {
+    const client = makeClient();
+    let table: string;
+    let ledger: DynamoLedger;
+    beforeAll(async () => {
+      table = await createLedgerTable(client);
+      ledger = ledgerOn(client, table);
+    });
+    const itemAt = async (key: Record<string, AttributeValue>) =>
+      (await client.send(new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item ?? {};
+
+    describe('items', () => itemCases(() => ledger, itemAt));
+    describe('lost answers', () =>
+      lostAnswerCases(
+        () => ledger,
+        makeClient,
+        () => table,
+      ));
+    describe('prices', () => priceCases(makeClient, () => table));
+  });
+}
+
+type ItemAt = (key: Record<string, AttributeValue>) => Promise<Record<string, AttributeValue>>;
+
+function itemCases(ledgerOf: () => DynamoLedger, itemAt: ItemAt): void {
+  const { partitionKey, sortKey } = OPEN_INDEX;
+
+  it('P53: spreads open units over shards and takes the index attributes off by the write that closes', async () => {
+    const runId = aRunId();
+    const shards = new Set<string>();
+    for (let n = 0; n < 24; n += 1) {
+      const ref = { runId, unit: String(n) };
+      await ledgerOf().moveUnit(ref, 'postpone', FIRST, { since: T0, notBefore: T0 + 1 });
+      const open = await itemAt(unitKey(ref));
+      expect(open[sortKey]?.S).toBe(openUnitSort('planned', T0 + 1, runId, ref.unit));
+      expect(open[partitionKey]?.S).toBe(openShardOf(runId, ref.unit));
+      shards.add(open[partitionKey]?.S ?? '');
+      await start(ledgerOf(), ref, 0);
+      const closed = await itemAt(unitKey(ref));
+      expect([partitionKey in closed, sortKey in closed]).toEqual([false, false]);
+    }
+    expect(shards.size).toBeGreaterThan(3);
+  });
+
+  it('takes a finished run out of the index', async () => {
+    const { runId } = await storedRun(ledgerOf());
+    expect(partitionKey in (await itemAt(runKey(runId)))).toBe(true);
+    await ledgerOf().moveRun(runId, 'report', 0, { plan: PLAN });
+    expect(partitionKey in (await itemAt(runKey(runId)))).toBe(false);
+  });
+
+  it('keeps a unit under 1 KB: exceptions that do not fit are left out, the counts never', async () => {
+    const runId = 'a-policy-with-a-long-name-of-forty-eight-chars-x.version-of-24-characters.20260101T020000Z';
+    const scattered = Array.from({ length: 500 }, (_, n) => 2 * n);
+    for (const [unit, exceptions, kept] of [
+      ['0', { state_changed: [1, 2, 3, 40, 41, 97] }, true],
+      ['1', { state_changed: scattered }, false],
+      ['2', { state_changed: Array.from({ length: 1_000 }, (_, n) => n) }, true],
+    ] as const) {
+      const ref = { runId, unit };
+      const claim = 'c23f3a52-1b0e-4f62-9d0d-0f5b4b6f3a11/7d5c9be3-64a5-4b7e-8a51-4b6b7a0c9d12';
+      await ledgerOf().moveUnit(
+        ref,
+        'start',
+        { generation: 0, make: { tenant: 't'.repeat(60), records: 1_000 } },
+        { since: T0, startedAt: T0, attempts: 1, claim },
+      );
+      const counts = { expired: 500, state_changed: exceptions.state_changed.length };
+      const change = { since: T0, finishedAt: T0, counts, exceptions, keysDigest: 'd'.repeat(43) };
+      const cost = { calls: 1_234, readUnits: 0.5, writeUnits: 1_234 };
+      await ledgerOf().moveUnit(ref, 'commit', { generation: 0 }, { ...change, cost });
+      expect(itemSize(await itemAt(unitKey(ref)))).toBeLessThanOrEqual(KB);
+      const unitItem = await ledgerOf().readUnit(ref);
+      expect(unitItem?.counts).toEqual(counts);
+      expect(unitItem?.exceptions).toEqual(kept ? exceptions : undefined);
+    }
+  });
+
+  it('keeps 100 entries within two write units and gives them back exactly', async () => {
+    const runId = aRunId();
+    for (const [entries, limit] of [
+      [100, 2 * KB],
+      [1_000, 12 * KB],
+    ] as const) {
+      const slice = sliceOf(runId, entries, entries);
+      await ledgerOf().putSlice(slice);
+      const size = itemSize(await itemAt(sliceKey(runId, entries)));
+      console.info(`a slice of ${entries} entries takes ${size} bytes`);
+      expect(size).toBeLessThanOrEqual(limit);
+      expect(await ledgerOf().slices(runId, entries, entries + 1)).toEqual([slice]);
+    }
+  });
+
+  it('refuses a slice that no item can hold, for good', async () => {
+    const slice = sliceOf(aRunId(), 0, 1_000, 900);
+    const refused = { failure: { class: 'permanent', error: 'ItemTooLarge' } };
+    await expect(ledgerOf().putSlice(slice)).rejects.toMatchObject(refused);
+  });
+}
+
+/** Entries like real ones: sparse account numbers and seconds that repeat nowhere; or keys of noise of a length. */
+function sliceOf(runId: string, ordinal: number, count: number, noiseLength = 0): Slice {
+  let state = 42;
+  const noise = (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const entries = Array.from({ length: count }, () => {
+    const tail = Array.from({ length: noiseLength }, () => String.fromCharCode(33 + noise(90))).join('');
+    const number = String(noise(1_000_000)).padStart(6, '0');
+    const witness = new Date(1.5e12 + noise(1e8) * 1_000).toISOString().replace('.000', '');
+    return { key: JSON.stringify([`Sacct-${number}${tail}`]), witness: `S${witness}`, writeUnits: 1 };
+  });
+  return { ...aSlice(runId, ordinal, 1), entries };
+}
+
+function lostAnswerCases(ledgerOf: () => DynamoLedger, makeClient: () => DynamoDBClient, tableOf: () => string): void {
+  /** A ledger whose every write takes effect, loses its answer once, and is sent again by the SDK. */
+  const forgetful = () => {
+    const client = makeClient();
+    const lost = { count: 0 };
+    client.middlewareStack.add(
+      (next, context) => {
+        let answers = 0;
+        return async (args) => {
+          const answer = await next(args);
+          answers += 1;
+          if (answers > 1 || !/Put|Update|Transact/.test(context.commandName ?? '')) return answer;
+          lost.count += 1;
+          throw Object.assign(new Error('the answer was lost'), { code: 'ECONNRESET' });
+        };
+      },
+      { step: 'finalizeRequest', priority: 'low', name: 'losesAnswers' },
+    );
+    return { ledger: ledgerOn(client, tableOf()), lost };
+  };
+
+  it('P55: knows its own lease, move and fenced puts again', async () => {
+    const run = await storedRun(ledgerOf());
+    const { ledger, lost } = forgetful();
+    const taken = await ledger.takeLease(run.runId, run.lease, 'me', T0, T0 + 60_000);
+    expect(taken).toMatchObject({ kind: 'moved', run: { lease: { owner: 'me', epoch: 1 } } });
+    expect(await ledger.putSlice(aSlice(run.runId, 0, 1))).toBe('written');
+    expect(await ledger.putTenant(aTenant(run.runId, 'acme', 1))).toBe('written');
+    const frozen = await ledger.moveRun(run.runId, 'freeze', 1, { plan: PLAN, frozenAt: T0 });
+    expect(frozen).toMatchObject({ kind: 'moved', run: { status: 'publishing', plan: PLAN } });
+    const drained = await ledger.moveRun(run.runId, 'drain', 1, { publishedAt: T0, leaseUntil: 0 });
+    expect(drained).toMatchObject({ kind: 'moved', run: { status: 'draining' } });
+    expect(lost.count).toBe(5);
+  });
+
+  it('P55: does not take another’s lease or move for its own', async () => {
+    const run = await storedRun(ledgerOf());
+    await ledgerOf().takeLease(run.runId, run.lease, 'other', T0, T0 + 60_000);
+    const { ledger } = forgetful();
+    expect((await ledger.takeLease(run.runId, run.lease, 'me', T0, T0 + 60_000)).kind).toBe('refused');
+    await ledgerOf().moveRun(run.runId, 'freeze', 1, { plan: PLAN, frozenAt: T0 });
+    expect((await ledger.moveRun(run.runId, 'freeze', 1, { plan: PLAN, frozenAt: T0 + 1 })).kind).toBe('refused');
+  });
+
+  it('P55: counts its own attempt once and knows its own commit again', async () => {
+    const ref = { runId: aRunId(), unit: '0' };
+    const { ledger, lost } = forgetful();
+    expect(await start(ledger, ref, 0)).toMatchObject({ kind: 'moved', unit: { attempts: 1 } });
+    const change = { since: T0 + 1, finishedAt: T0 + 1, counts: { expired: 3 }, keysDigest: 'k' };
+    const committed = await ledger.moveUnit(ref, 'commit', { generation: 0 }, change);
+    expect(committed).toMatchObject({ kind: 'moved', unit: { state: 'committed', attempts: 1 } });
+    expect(lost.count).toBe(2);
+  });
+
+  it('P55: a delivery is not told that another one’s start was its own', async () => {
+    const ref = { runId: aRunId(), unit: '0' };
+    await start(ledgerOf(), ref, 0, 'other');
+    expect((await start(forgetful().ledger, ref, 0, 'mine')).kind).toBe('refused');
+  });
+
+  it('P55: appends an audit entry once, and creates a run that it then joins or made', async () => {
+    const { ledger, lost } = forgetful();
+    const run = await storedRun(ledger);
+    expect(await ledgerOf().readRun(run.runId)).toEqual(run);
+    expect(await ledger.appendAudit(runScope(run.runId), anEntry(0))).toBe('appended');
+    expect(await allOf((cursor) => ledger.auditTrail(runScope(run.runId), cursor))).toEqual([anEntry(0)]);
+    expect(lost.count).toBe(2);
+  });
+}
+
+function priceCases(makeClient: () => DynamoDBClient, tableOf: () => string): void {
+  it('prices the calls of a unit: one write unit each, none for the index that it never enters', async () => {
+    const meter = createMeter();
+    const client = makeClient();
+    meter.price(client);
+    const ledger = new DynamoLedger({ client, tableName: tableOf(), clock: systemClock, random: systemRandom });
+    const ref = { runId: aRunId(), unit: '0' };
+    await start(ledger, ref, 0);
+    await ledger.moveUnit(ref, 'commit', { generation: 0 }, { since: T0, counts: { expired: 3 } });
+    expect(meter.take()).toEqual({ calls: 2, readUnits: 0, writeUnits: 2 });
+    expect((await ledger.moveUnit(ref, 'commit', { generation: 0 }, { since: T0 + 1 })).kind).toBe('refused');
+    expect(meter.take()).toEqual({ calls: 1, readUnits: 0, writeUnits: 1 });
+    await ledger.moveUnit({ ...ref, unit: '1' }, 'quarantine', FIRST, { since: T0 });
+    expect(meter.take()).toEqual({ calls: 1, readUnits: 0, writeUnits: 2 });
+    await ledger.load([ref, { ...ref, unit: '1' }]);
+    expect(meter.take()).toEqual({ calls: 1, readUnits: 5, writeUnits: 0 });
+  });
+}
