@@ -62,8 +62,7 @@ export function grantConsumer(consumer: SweepFunction, to: Grantables): void {
 
 /** Moves units and messages; cannot touch records. */
 export function grantRedrive(redrive: SweepFunction, to: Grantables): void {
-  // A transaction needs the right of each of its parts; a check of an item's condition is one of its own.
-  grantLedger(redrive, to, ['dynamodb:Query', 'dynamodb:ConditionCheckItem']);
+  grantLedger(redrive, to, ['dynamodb:Query']);
   grantOpenIndex(redrive, to);
   redrive.allow(RECEIVE, to.queues.deadLetter.queueArn);
   grantSend(redrive, to.queues.deadLetter, to.queues.work);
@@ -81,6 +80,7 @@ export function grantReconciler(reconciler: SweepFunction, dispatcher: SweepFunc
   reconciler.allow(['lambda:InvokeFunction'], dispatcher.function.functionArn);
 }
 
+/** A transaction of puts and updates needs the rights of its parts and none of its own. */
 function grantLedger(to: SweepFunction, { ledger }: Grantables, more: readonly string[]): void {
   to.allow(
     ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', ...more],

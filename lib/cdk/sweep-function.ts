@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Duration } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type FunctionName, handlerEntry, packageRoot } from './handler-entry.ts';
@@ -51,6 +51,7 @@ export class SweepFunction extends Construct {
       bundling: {
         format: OutputFormat.ESM,
         minify: true,
+        logLevel: LogLevel.WARNING,
         bundleAwsSDK: true,
         mainFields: ['module', 'main'],
         banner: REQUIRE_BANNER,

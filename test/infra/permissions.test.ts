@@ -98,7 +98,7 @@ describe('least privilege', () => {
   it('gives redrive the ledger and both queues', () => {
     expect(table('RedriveRole')).toEqual({
       '<RedriveLogGroup>': LOGS,
-      '<LedgerTable>': ['BatchGetItem', 'ConditionCheckItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
+      '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
       '<LedgerTable>/index/open': ['Query'],
       '<DeadLetterQueue>': [...RECEIVE, 'SendMessage'].sort(),
       '<WorkQueue>': ['SendMessage'],

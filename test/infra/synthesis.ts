@@ -13,6 +13,7 @@ export interface Resource {
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
   readonly DependsOn?: readonly string[];
+  readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
 // Without a folder of ours the CDK leaves its output in the system's temporary folder.

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { buildSync } from 'esbuild';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { LedgersweepPipeline } from '../../lib/cdk/index.ts';
+import { app, PROPS, rendered, resource } from './synthesis.ts';
+
+const FUNCTIONS = ['Dispatcher', 'Consumer', 'Redrive', 'Reconciler'];
+let outdir = '';
+let template: Template;
+
+beforeAll(() => {
+  const bundling = app({ 'aws:cdk:bundling-stacks': ['**'], 'aws:cdk:enable-asset-metadata': true });
+  const stack = new Stack(bundling, 'Own');
+  new LedgersweepPipeline(stack, 'Pipeline', PROPS);
+  template = Template.fromStack(stack);
+  outdir = bundling.outdir;
+});
+
+/** What Lambda would unpack, and the variables it would set. */
+function deployed(name: string): { folder: string; variables: Record<string, string> } {
+  const { Properties, Metadata } = resource(template, 'AWS::Lambda::Function', `${name}Function`);
+  const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
+  return {
+    folder: join(outdir, String(Metadata?.['aws:asset:path'])),
+    variables: Object.fromEntries(Object.entries(Variables).map(([variable, value]) => [variable, rendered(value)])),
+  };
+}
+
+describe.each(FUNCTIONS)('bundle of the %s', (name) => {
+  it('P69: loads in plain Node where there is nothing else to read', () => {
+    const { folder, variables } = deployed(name);
+    const load = `const { handler } = await import(${JSON.stringify(join(folder, 'index.mjs'))}); console.log(typeof handler);`;
+    // Node's permission model stands for the empty directory: no package of the checkout can be reached from there.
+    const flags = ['--permission', `--allow-fs-read=${folder}/`, '--input-type=module', '--eval', load];
+    const loaded = spawnSync(process.execPath, flags, {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: name, ...variables },
+    });
+    expect(loaded.stderr).toBe('');
+    expect(loaded.stdout).toBe('function\n');
+  });
+
+  it('P69: is one file that imports nothing but Node itself, so the SDK in it is the locked one', () => {
+    const { folder } = deployed(name);
+    expect(readdirSync(folder)).toEqual(['index.mjs']);
+    const { metafile } = buildSync({
+      entryPoints: [join(folder, 'index.mjs')],
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+      outdir: folder,
+      write: false,
+      metafile: true,
+    });
+    const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path));
+    expect(imports.filter((path) => !isBuiltin(path))).toEqual([]);
+  });
+});
