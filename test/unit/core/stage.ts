@@ -35,6 +35,18 @@ export function deploy(
   return new Deployment({ ...options, rows, settings: testSettings({ discoverySegments: '1', ...settings }) });
 }
 
+/** The port with some of its methods replaced. */
+export function altered<T extends object>(port: T, changes: Partial<T>): T {
+  return new Proxy(port, {
+    get: (target, name) => {
+      const change: unknown = Reflect.get(changes, name);
+      if (change !== undefined) return change;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
 function commonPorts({ ledger, queue, signer, world }: Deployment) {
   return { ledger, queue, signer, clock: world.clock(), random: world.random, meter: new MemoryMeter() };
 }
