@@ -64,6 +64,8 @@ export function grantConsumer(consumer: SweepFunction, to: Grantables): void {
 export function grantRedrive(redrive: SweepFunction, to: Grantables): void {
   grantLedger(redrive, to, ['dynamodb:Query']);
   grantOpenIndex(redrive, to);
+  // The depth of both queues is read together; the dead-letter queue's is the bound of one act (pitfall P61).
+  redrive.allow(['sqs:GetQueueAttributes'], to.queues.work.queueArn);
   redrive.allow(RECEIVE, to.queues.deadLetter.queueArn);
   grantSend(redrive, to.queues.deadLetter, to.queues.work);
   grantSigning(redrive, to);

@@ -101,7 +101,7 @@ describe('least privilege', () => {
       '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
       '<LedgerTable>/index/open': ['Query'],
       '<DeadLetterQueue>': [...RECEIVE, 'SendMessage'].sort(),
-      '<WorkQueue>': ['SendMessage'],
+      '<WorkQueue>': ['GetQueueAttributes', 'SendMessage'],
       '<SigningSecret>': READ_SECRET,
     });
   });
