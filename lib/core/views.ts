@@ -2,6 +2,7 @@ import { sameChain } from './identity/digests.ts';
 import { formatInstant } from './identity/instant.ts';
 import { addCost, type Cost } from './ledger/cost.ts';
 import type { RunItem, TenantReport, UnitItem } from './ledger/items.ts';
+import { isFinishedRun } from './ledger/lifecycle.ts';
 import { type OutcomeCounts, processedCount, skippedCount } from './ledger/outcomes.ts';
 import type { Standing } from './reconcile/closing.ts';
 
@@ -78,7 +79,8 @@ export function viewRun(run: RunItem, standing: Standing): RunView {
     cutoff: formatInstant(run.cutoff),
     startedBy: run.startedBy,
     createdAt: formatInstant(run.createdAt),
-    closedAt: instantOrNull(closing?.closedAt),
+    // A run that a person reopened still has the totals of its earlier close.
+    closedAt: isFinishedRun(run.status) ? instantOrNull(closing?.closedAt) : null,
     discovered: plan?.discovered ?? null,
     planned: plan?.records ?? null,
     held: plan?.held ?? null,

@@ -2,6 +2,7 @@ import { asciiJson } from '../../../core/identity/encode.ts';
 import type { Settings } from '../../../core/policy/settings.ts';
 import { readTimestamp } from '../../../core/policy/timestamp.ts';
 import type { DiscoveredRecord } from '../../../core/ports/record-source.ts';
+import { MAX_TENANT_BYTES } from '../../../core/publish/reference.ts';
 import type { TableFacts } from './describe.ts';
 import { expiryChange, isHeld } from './guard.ts';
 import { keyNames, recordKey } from './keys.ts';
@@ -11,9 +12,6 @@ import { leastUpdateUnits, updateUnits } from './write-units.ts';
 
 /** The tenant of every record where no attribute names one. */
 export const ONE_TENANT = 'all';
-
-/** Most bytes of a tenant in ASCII JSON, so that it fits a batch reference. */
-export const TENANT_BYTES = 128;
 
 /** Takes from items as they were read the facts that discovery needs; the rest of an item goes no further. */
 export class RecordReader {
@@ -62,10 +60,11 @@ function expectedChange(settings: Settings): Item {
 const OPERATION_KEY_LENGTH = 22;
 const LATER = Date.UTC(2030, 0, 1, 1, 1, 1, 111);
 
-function tenantOf(item: Item, { tenantAttribute }: Settings): string | undefined {
+/** Undefined where the policy names a tenant attribute and the record has no readable one. */
+export function tenantOf(item: Item, { tenantAttribute }: Settings): string | undefined {
   if (tenantAttribute === '') return ONE_TENANT;
   const tenant = item[tenantAttribute]?.S ?? item[tenantAttribute]?.N;
   if (tenant === undefined || tenant === '') return undefined;
   const quotes = 2;
-  return asciiJson(tenant).length - quotes <= TENANT_BYTES ? tenant : undefined;
+  return asciiJson(tenant).length - quotes <= MAX_TENANT_BYTES ? tenant : undefined;
 }

@@ -1,0 +1,15 @@
+import { CliError, EXIT } from './exit.ts';
+import type { Pipeline } from './world.ts';
+
+/** Invokes the redrive function and gives its answer; throws a CliError where it refused or failed. */
+export async function askRedrive<T extends object>({ functions, outputs }: Pipeline, event: object): Promise<T> {
+  const name = outputs.redriveFunctionName;
+  const answer = await functions.call(name, event);
+  if (answer.kind === 'answered') {
+    if (typeof answer.value === 'object' && answer.value !== null) return answer.value as T;
+    throw new CliError(EXIT.failed, `Function ${name} answered with nothing that is an answer: see its log.`);
+  }
+  const { errorType, errorMessage } = answer;
+  if (errorType === 'RefusedRequest') throw new CliError(EXIT.refused, errorMessage);
+  throw new CliError(EXIT.failed, `Function ${name} failed with ${errorType}: ${errorMessage} See its log.`);
+}

@@ -1,0 +1,85 @@
+import { displayKey } from '../../aws/targets/dynamodb/keys.ts';
+import { untagged } from '../../aws/targets/dynamodb/values.ts';
+import type { UnitState } from '../../core/ledger/lifecycle.ts';
+import type { ActView, ExplainView, PlannedView } from '../../core/read/explain-view.ts';
+import type { UnitView } from '../../core/views.ts';
+import { sayFinding } from './finding.ts';
+import { counts, fields, orDash } from './text.ts';
+
+export function renderExplain(view: ExplainView): string {
+  const planned = view.planned === null ? [] : renderPlanned(view, view.planned);
+  return fields([
+    ['Record', displayKey(view.key)],
+    ['Run', `${view.runId} (${view.status})`],
+    ['Answer', sayFinding(view)],
+    ['Rule', ruleLines(view)],
+    ...planned,
+    ['Operation key', view.operationKey],
+    ['Record now', recordLines(view)],
+  ]);
+}
+
+function ruleLines({ rule }: ExplainView): string[] {
+  const { settings } = rule;
+  const holds =
+    settings.holdAttributes === '' ? 'no hold attributes' : `held back where set: ${settings.holdAttributes}`;
+  const { stateAttribute, eligibleState, timestampAttribute, timestampFormat } = settings;
+  return [
+    `policy ${rule.policyId}, version ${rule.policyVersion}, digest ${rule.policyDigest}`,
+    `${rule.kind} in mode ${settings.mode}, table ${settings.recordTableName}`,
+    `due where ${stateAttribute} is ${JSON.stringify(eligibleState)} and ${timestampAttribute} (${timestampFormat}) is before`,
+    `${rule.cutoff}: ${settings.retentionDays} days before the scheduled time ${rule.scheduledTime}`,
+    holds,
+  ];
+}
+
+function renderPlanned({ rule }: ExplainView, planned: PlannedView): [string, string | string[]][] {
+  const { batch, position, batchRecords, tenant, witness, sliceIntact } = planned;
+  const stored = untagged(witness);
+  const timestamp = stored?.S ?? stored?.N ?? witness;
+  const place = [
+    `batch ${batch}, record ${position + 1} of ${batchRecords}, tenant ${tenant}`,
+    `with ${rule.settings.timestampAttribute} ${timestamp}`,
+  ];
+  if (!sliceIntact) place.push('THE FROZEN LIST OF THIS BATCH DOES NOT MATCH ITS DIGEST');
+  const acts = planned.acts.length === 0 ? [] : [['Acts', planned.acts.map(sayAct)] satisfies [string, string[]]];
+  return [['Planned', place], ['Batch', batchLines(planned)], ...acts];
+}
+
+function batchLines({ state, unit, accountedFor }: PlannedView): string[] {
+  if (unit === null) return [`${state}, not started by any delivery`];
+  const lines = [
+    `${state} since ${unit.since}, attempts ${unit.attempts}, generation ${unit.generation}`,
+    `last attempt started ${orDash(unit.startedAt)}, finished ${orDash(unit.finishedAt)}`,
+  ];
+  if (unit.reason !== null) lines.push(sayReason(state, unit));
+  if (accountedFor !== null) lines.push(`outcomes: ${counts(unit.outcomes)}`);
+  if (accountedFor === false) lines.push('THE TARGET DID NOT ANSWER FOR EXACTLY THE PLANNED RECORDS');
+  return lines;
+}
+
+/** The reason of the last failure stays with a unit that came back. */
+function sayReason(state: UnitState, { reason, errorClass, requestId }: UnitView): string {
+  const request = requestId === null ? '' : `, request ${requestId}`;
+  return `${state === 'quarantined' ? 'because of' : 'before that:'} ${reason}, ${orDash(errorClass)}${request}`;
+}
+
+function sayAct({ at, act, actor, reason }: ActView): string {
+  return `${at} ${act} by ${actor}: ${reason}`;
+}
+
+function recordLines({ recordNow, rule }: ExplainView): string[] {
+  const { kind, error, state, timestamp, unreadable, heldBy, operationKey, carriesOurKey } = recordNow;
+  if (kind === 'unreachable') {
+    return [`could not be read (${error}): it takes dynamodb:GetItem on table ${rule.settings.recordTableName}`];
+  }
+  if (kind !== 'present') return ['there is none'];
+  const { stateAttribute, timestampAttribute } = rule.settings;
+  const other = operationKey === null ? 'carries no operation key' : `carries another operation's key ${operationKey}`;
+  return [
+    carriesOurKey ? "carries this run's operation key" : other,
+    `${stateAttribute} ${state === null ? 'missing' : JSON.stringify(state)}`,
+    `${timestampAttribute} ${timestamp ?? `unreadable (${unreadable})`}`,
+    heldBy.length === 0 ? 'not held' : `held back by ${heldBy.join(', ')}`,
+  ];
+}

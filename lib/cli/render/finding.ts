@@ -1,0 +1,83 @@
+import type { UnitState } from '../../core/ledger/lifecycle.ts';
+import type { Outcome } from '../../core/ledger/outcomes.ts';
+import type { ExplainView } from '../../core/read/explain-view.ts';
+import type { Finding, NotPlanned } from '../../core/read/finding.ts';
+
+const SKIPPED: Readonly<Partial<Record<Outcome, string>>> = {
+  state_changed: 'Not changed: when its turn came it was no longer as planned (another state or another timestamp).',
+  held: 'Not changed: a hold stood on it when its turn came.',
+  absent: 'Not changed: it was no longer there when its turn came.',
+};
+
+const UNSETTLED: Readonly<Record<UnitState, string>> = {
+  planned: 'Not done yet: its batch is planned and not sent.',
+  published: 'Not done yet: its batch is in the work queue.',
+  in_progress: 'Not done yet: its batch has been started and is not committed.',
+  uncertain: 'Unknown: its batch ended without an answer, and a person has to resolve it.',
+  committed: 'Its batch is committed.',
+  quarantined: 'Its batch is quarantined.',
+  abandoned: 'Not changed: a person abandoned its batch.',
+  cancelled: 'Not changed: the run was cancelled before its turn came.',
+};
+
+const NOT_PLANNED: Readonly<Record<NotPlanned, (view: ExplainView) => string>> = {
+  plan_not_frozen: ({ status }) => `The run has no frozen plan (it is ${status}): nothing can be said yet.`,
+  absent: () => 'There is no such record now.',
+  not_a_key: () => 'The record table has no keys of this form.',
+  unreachable: ({ recordNow }) => `Why not cannot be said: the record could not be read (${recordNow.error}).`,
+  other_state: ({ recordNow, rule }) =>
+    `As it is now: its state is ${quoted(recordNow.state)}, and only ${quoted(rule.settings.eligibleState)} is eligible.`,
+  unreadable: ({ finding, rule }) => {
+    const reason = finding.kind === 'not_planned' ? finding.unreadable : null;
+    const what = reason === 'tenant_unreadable' ? rule.settings.tenantAttribute : rule.settings.timestampAttribute;
+    return `As it is now: its ${what} is unreadable (${reason}), and such a record is never touched.`;
+  },
+  at_cutoff: ({ rule }) => `As it is now: its timestamp is exactly the cutoff ${rule.cutoff}, which is exclusive.`,
+  newer: ({ recordNow, rule }) =>
+    `As it is now: its timestamp ${recordNow.timestamp} is after the cutoff ${rule.cutoff}.`,
+  held: ({ recordNow }) => `As it is now: it is held back by ${recordNow.heldBy.join(', ')}.`,
+  due: () =>
+    'As it is now it would be due: at the time of the plan it was another, or the index that was read did not show it.',
+};
+
+/** The answer of `explain`, in a sentence or two. */
+export function sayFinding(view: ExplainView): string {
+  const { finding, runId } = view;
+  switch (finding.kind) {
+    case 'changed':
+      return sayChanged(view, finding);
+    case 'skipped':
+      return SKIPPED[finding.outcome] ?? `Not changed: ${finding.outcome}.`;
+    case 'outcome_not_kept':
+      return (
+        'Its batch is committed, but what became of this record is not kept: the batch had more exceptions than its ' +
+        "item holds, so only their counts are. The record does not carry this run's key now."
+      );
+    case 'quarantined':
+      return (
+        `Not changed so far: its batch is quarantined (${finding.reason ?? 'no reason'}, ` +
+        `${finding.errorClass ?? 'no error'}). It comes back with: sweep redrive --all --reason "…"`
+      );
+    case 'unsettled':
+      return UNSETTLED[finding.state];
+    case 'reported':
+      return 'Not changed: the run was report-only. An enforcing run would have changed it.';
+    case 'not_planned':
+      return `Not in the plan of run ${runId}. ${NOT_PLANNED[finding.because](view)}`;
+  }
+}
+
+function sayChanged({ planned, recordNow }: ExplainView, finding: Extract<Finding, { kind: 'changed' }>): string {
+  const changed = `Changed by this run: ${finding.outcome}.`;
+  if (finding.saidBy === 'record') {
+    const why = planned?.state === 'committed' ? 'kept only the counts of its batch' : 'has its batch not committed';
+    return `${changed} The ledger ${why}; the record itself carries this run's key.`;
+  }
+  if (recordNow.kind === 'absent') return `${changed} The record has been removed since.`;
+  const overwritten = recordNow.kind === 'present' && !recordNow.carriesOurKey;
+  return overwritten ? `${changed} The record no longer carries this run's key: it was changed again since.` : changed;
+}
+
+function quoted(text: string | null): string {
+  return text === null ? 'missing' : JSON.stringify(text);
+}

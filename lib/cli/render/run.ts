@@ -1,0 +1,121 @@
+import type { ChainView, RunDetailView, RunView, TenantView, TriggerView } from '../../core/views.ts';
+import { type Column, table } from './table.ts';
+import { counts, fields, orDash } from './text.ts';
+
+/** Tenants in the text of a run; JSON has all of them. */
+const TENANTS_SHOWN = 50;
+
+const RUN_COLUMNS: readonly Column<RunView>[] = [
+  { title: 'RUN', value: (run) => run.runId },
+  { title: 'STATUS', value: (run) => run.status },
+  { title: 'SCHEDULED', value: (run) => run.scheduledTime },
+  { title: 'PLANNED', value: (run) => run.planned },
+  { title: 'PROCESSED', value: (run) => run.processed },
+  { title: 'SKIPPED', value: (run) => run.skipped },
+  { title: 'REMAINING', value: (run) => run.remaining },
+  { title: 'HELD', value: (run) => run.held },
+];
+
+const TENANT_COLUMNS: readonly Column<TenantView>[] = [
+  { title: 'TENANT', value: (row) => row.tenant },
+  { title: 'DISCOVERED', value: (row) => row.discovered },
+  { title: 'HELD', value: (row) => row.held },
+  { title: 'PLANNED', value: (row) => row.planned },
+  { title: 'PROCESSED', value: (row) => row.processed },
+  { title: 'SKIPPED', value: (row) => row.skipped },
+  { title: 'REMAINING', value: (row) => row.remaining },
+  { title: 'OLDEST', value: (row) => row.oldest },
+  { title: 'OUTCOMES', value: (row) => counts(row.outcomes) },
+];
+
+interface ProofRow {
+  readonly what: string;
+  readonly chain: ChainView | null;
+}
+
+const PROOF_COLUMNS: readonly Column<ProofRow>[] = [
+  { title: '', value: (row) => row.what },
+  { title: 'BATCHES', value: (row) => row.chain?.batches ?? null },
+  { title: 'RECORDS', value: (row) => row.chain?.records ?? null },
+  { title: 'DIGEST', value: (row) => row.chain?.digest ?? null },
+];
+
+export function renderRuns(runs: readonly RunView[]): string {
+  return runs.length === 0 ? '' : table(RUN_COLUMNS, runs);
+}
+
+export function renderRunDetail(run: RunDetailView): string {
+  return `${renderRun(run)}\n${renderTenants(run.tenantReports)}`;
+}
+
+export function renderTrigger({ runId, run }: TriggerView): string {
+  return run === null ? `${runId}\n` : renderRun(run);
+}
+
+function renderRun(run: RunView): string {
+  return [facts(run), numbers(run), proof(run), cost(run)].join('\n');
+}
+
+function facts(run: RunView): string {
+  return fields([
+    ['Run', run.runId],
+    ['Status', run.status],
+    ['Policy', `${run.policyId}, version ${run.policyVersion}`],
+    ['Kind', `${run.kind}, mode ${run.mode}`],
+    ['Scheduled', run.scheduledTime],
+    ['Cutoff', `${run.cutoff} (exclusive: a record exactly at it is kept)`],
+    ['Started by', run.startedBy],
+    ['Created', run.createdAt],
+    ['Closed', orDash(run.closedAt)],
+  ]);
+}
+
+function numbers(run: RunView): string {
+  const n = orDash;
+  const byReason = run.unreadableByReason === null ? '' : `: ${counts(run.unreadableByReason)}`;
+  const unreadable = run.unreadable === null ? 'not seen: discovery goes through an index' : `${run.unreadable}`;
+  return fields([
+    [
+      'Discovered',
+      `${n(run.discovered)} = planned ${n(run.planned)} + held ${n(run.held)} + over limit ${n(run.overLimit)}`,
+    ],
+    [
+      'Planned',
+      `${n(run.planned)} = processed ${run.processed} + skipped ${run.skipped} + remaining ${n(run.remaining)}`,
+    ],
+    ['Outcomes', counts(run.outcomes)],
+    ['Unreadable', run.planned === null ? '-' : unreadable + (run.unreadable ? byReason : '')],
+    ['Quarantined', `units ${run.quarantinedUnits}, records ${run.quarantinedRecords}`],
+    ['Oldest', orDash(run.oldest)],
+  ]);
+}
+
+/** What a proof that does not hold means depends on whether the run is over. */
+function verdict({ status, proof: { holds } }: RunView): string {
+  if (holds) return 'holds: planned, published and accounted for are the same';
+  if (status === 'reported') return 'not asked for: a report publishes nothing';
+  return status === 'complete' ? 'DOES NOT HOLD: look into it' : 'does not hold yet';
+}
+
+function proof(run: RunView): string {
+  const { planned, published, terminal } = run.proof;
+  const rows = [
+    { what: 'planned', chain: planned },
+    { what: 'published', chain: published },
+    { what: 'terminal', chain: terminal },
+  ];
+  return fields([['Proof', [verdict(run), ...table(PROOF_COLUMNS, rows).trimEnd().split('\n')]]]);
+}
+
+function cost({ cost: { calls, readUnits, writeUnits, quotedWriteUnits } }: RunView): string {
+  const quoted = quotedWriteUnits === null ? '' : ` (the plan expects ${quotedWriteUnits} on the record table)`;
+  const units = [readUnits, writeUnits].map((value) => Math.round(value * 10) / 10);
+  return fields([['Cost', `${calls} calls, ${units[0]} read units, ${units[1]} write units${quoted}`]]);
+}
+
+function renderTenants(tenants: readonly TenantView[]): string {
+  if (tenants.length === 0) return 'No tenants.\n';
+  const shown = [...tenants].sort((a, b) => b.discovered - a.discovered).slice(0, TENANTS_SHOWN);
+  const more = tenants.length - shown.length;
+  return table(TENANT_COLUMNS, shown) + (more > 0 ? `and ${more} smaller tenants: --json has all\n` : '');
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MILLIS, formatInstant } from '../../../lib/core/identity/instant.ts';
+import type { TriggerView } from '../../../lib/core/views.ts';
+import { deployAccounts } from '../../helpers/accounts.ts';
+import { settle } from '../../helpers/settle.ts';
+import { testSettings } from '../../model/index.ts';
+import { CALLER, Terminal } from './terminal.ts';
+
+const NEW_YEAR = '2026-01-01T00:00:00Z';
+const RUN = 'accounts.v1.20260101T000000Z';
+
+const reporting = () => deployAccounts({ settings: testSettings({ mode: 'report-only' }) });
+
+describe('sweep trigger', () => {
+  it('starts the dispatcher in the name of the caller and waits until the run is planned', async () => {
+    const terminal = new Terminal(deployAccounts());
+    const { exitCode, out, err } = await terminal.run('trigger', '--scheduled-time', NEW_YEAR, '--yes');
+    expect(exitCode).toBe(0);
+    expect(terminal.started).toEqual([{ scheduledTime: '2026-01-01T00:00:00.000Z', startedBy: CALLER }]);
+    expect(err).toContain(`Started run ${RUN}.`);
+    expect(out).toMatch(/Status +draining/);
+    expect(out).toContain('planned 8');
+  });
+
+  it('takes this second for --now', async () => {
+    const deployment = reporting();
+    deployment.world.advance(1_999);
+    const view = await new Terminal(deployment).json<TriggerView>('trigger', '--now');
+    expect(view).toMatchObject({
+      runId: 'accounts.v1.20260101T000001Z',
+      scheduledTime: '2026-01-01T00:00:01.000Z',
+      startedBy: CALLER,
+      run: { status: 'reported', scheduledTime: '2026-01-01T00:00:01.000Z' },
+    });
+  });
+
+  it.each([
+    ['P6: a time ahead of now', '2026-01-01T00:05:01Z', 'more than five minutes ahead'],
+    ['a placeholder', '<aws.scheduler.scheduled-time>', 'placeholder'],
+    ['P15: an offset', '2025-12-31T23:00:00-01:00', 'must be a UTC instant'],
+    ['a day without a time', '2025-12-31', 'must be a UTC instant'],
+    ['parts of seconds', '2025-12-31T00:00:00.500Z', 'whole seconds'],
+  ])('refuses %s, and starts nothing', async (_name, time, why) => {
+    const terminal = new Terminal(deployAccounts());
+    const { exitCode, out, err } = await terminal.run('trigger', '--scheduled-time', time, '--yes');
+    expect([exitCode, out]).toEqual([2, '']);
+    expect(err).toContain(why);
+    expect(err).toContain(`Received ${JSON.stringify(time)}`);
+    expect(terminal.started).toEqual([]);
+  });
+
+  it('starts a run that changes records only after a yes', async () => {
+    const no = new Terminal(deployAccounts(), { answer: 'no' });
+    expect(await no.run('trigger', '--now')).toMatchObject({ exitCode: 5, out: '' });
+    expect(no.started).toEqual([]);
+    const yes = new Terminal(deployAccounts(), { answer: 'yes' });
+    const { exitCode, err } = await yes.run('trigger', '--now');
+    expect(exitCode).toBe(0);
+    expect(err).toContain('changes the records of table accounts-table');
+    expect(yes.started).toHaveLength(1);
+  });
+
+  it('where nobody can say yes, wants --yes for a run that changes records', async () => {
+    const terminal = new Terminal(deployAccounts());
+    const { exitCode, err } = await terminal.run('trigger', '--now');
+    expect(exitCode).toBe(2);
+    expect(err).toContain('--yes');
+    expect(terminal.started).toEqual([]);
+  });
+
+  it('does not ask before a report, nor before joining a run that is over', async () => {
+    const report = new Terminal(reporting(), { answer: 'no' });
+    expect((await report.run('trigger', '--now')).exitCode).toBe(0);
+    const deployment = deployAccounts();
+    await settle(deployment);
+    const records = deployment.records.rows();
+    const again = new Terminal(deployment, { answer: 'no' });
+    const { exitCode, err } = await again.run('trigger', '--scheduled-time', NEW_YEAR);
+    expect(exitCode).toBe(0);
+    expect(err).toContain(`Run ${RUN} exists (complete): joined.`);
+    expect(again.questions).toEqual([]);
+    expect(deployment.records.rows()).toEqual(records);
+  });
+
+  it('does not wait with --no-wait', async () => {
+    const terminal = new Terminal(reporting(), { functions: { start: async () => {} } });
+    const { exitCode, out } = await terminal.run('trigger', '--now', '--no-wait');
+    expect([exitCode, out]).toEqual([0, `${RUN}\n`]);
+    expect(await terminal.json<TriggerView>('trigger', '--now', '--no-wait')).toMatchObject({ runId: RUN, run: null });
+  });
+
+  it('waits over a dispatcher that runs out of time, and says how far it is', async () => {
+    const deployment = reporting();
+    const now = deployment.world.millis;
+    let polls = 0;
+    deployment.world.onAdvance(() => {
+      polls += 1;
+      if (polls === 3) void deployment.dispatch(now);
+    });
+    const start = async () => {
+      await deployment.dispatch(now, { looksAtDeadline: 0 });
+    };
+    const { exitCode, err, out } = await new Terminal(deployment, { functions: { start } }).run('trigger', '--now');
+    expect(exitCode).toBe(0);
+    expect(err).toMatch(/planning: \d+ batches saved/);
+    expect(out).toMatch(/Status +reported/);
+  });
+
+  it('gives up on a run that is never made, and points to the log', async () => {
+    const deployment = reporting();
+    const start = deployment.world.millis;
+    const terminal = new Terminal(deployment, { functions: { start: async () => {} } });
+    const { exitCode, err, out } = await terminal.run('trigger', '--now');
+    expect([exitCode, out]).toEqual([1, '']);
+    expect(err).toContain('The log of function dispatcher says why');
+    expect(deployment.world.millis - start).toBe(2 * 60_000);
+  });
+
+  it('leaves a run alone that takes very long, and says how to look at it', async () => {
+    const deployment = reporting();
+    const now = deployment.world.millis;
+    const start = async () => {
+      await deployment.dispatch(now, { looksAtDeadline: 0 });
+    };
+    const { exitCode, err } = await new Terminal(deployment, { functions: { start } }).run('trigger', '--now');
+    expect(exitCode).toBe(4);
+    expect(err).toContain(`sweep show ${RUN} --stack Ledgersweep`);
+  });
+
+  it('plans a new run at the next scheduled time', async () => {
+    const deployment = reporting();
+    await settle(deployment);
+    deployment.world.advance(DAY_MILLIS);
+    const next = formatInstant(deployment.world.millis);
+    const view = await new Terminal(deployment).json<TriggerView>('trigger', '--scheduled-time', next);
+    expect(view.run).toMatchObject({ runId: 'accounts.v1.20260102T000000Z', planned: 9 });
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { deployAccounts } from '../../helpers/accounts.ts';
+import { Terminal } from './terminal.ts';
+
+describe('sweep', () => {
+  it.each([[['--help']], [['runs', '--help']], [['explain', '--help']], [['--version']]])(
+    '%j prints to standard output and is done',
+    async (args) => {
+      const { exitCode, out, err } = await new Terminal(deployAccounts()).run(...args);
+      expect([exitCode, err]).toEqual([0, '']);
+      expect(out).not.toBe('');
+    },
+  );
+
+  it('says in every help what the exit codes mean and how the stack is named', async () => {
+    const terminal = new Terminal(deployAccounts());
+    for (const args of [[], ['runs'], ['show'], ['explain'], ['trigger'], ['quarantine'], ['redrive']]) {
+      const { out } = await terminal.run(...args, '--help');
+      expect(out).toContain('--stack <name>');
+      expect(out).toContain('5  refused');
+    }
+  });
+
+  it.each([
+    [[]],
+    [['fly']],
+    [['runs', '--limit', '0']],
+    [['runs', '--limit', '1e1']],
+    [['runs', '--fast']],
+    [['show']],
+    [['show', 'latest', 'ada']],
+    [['explain', 'latest']],
+    [['trigger', '--now', '--scheduled-time', '2026-01-01T00:00:00Z']],
+    [['redrive', '--reason', 'because']],
+  ])('%j is a usage error, with nothing on standard output and no look at AWS', async (args) => {
+    const terminal = new Terminal(deployAccounts());
+    const { exitCode, out, err } = await terminal.run(...args);
+    expect([exitCode, out]).toEqual([2, '']);
+    expect(err).not.toBe('');
+    expect(terminal.stacks).toEqual([]);
+  });
+
+  it('takes the stack from the option, else from SWEEP_STACK, else the default', async () => {
+    const deployment = deployAccounts();
+    const unset = new Terminal(deployment);
+    await unset.run('runs');
+    expect(unset.stacks).toEqual(['Ledgersweep']);
+    const blank = new Terminal(deployment, { env: { SWEEP_STACK: '' } });
+    await blank.run('runs');
+    expect(blank.stacks).toEqual(['Ledgersweep']);
+    const set = new Terminal(deployment, { env: { SWEEP_STACK: 'Orders' } });
+    await set.run('runs');
+    await set.run('runs', '--stack', 'Digest');
+    await set.run('--stack', 'Digest', 'runs');
+    expect(set.stacks).toEqual(['Orders', 'Digest', 'Digest']);
+  });
+});
