@@ -32,7 +32,7 @@ export function sliceLimits(batchSize: number): SliceLimits {
 
 /**
  * The slices being filled, one per tenant, in bounded memory: a full one is closed, and where all together grow too
- * large the fullest is closed before its time.
+ * large the fullest are closed before their time.
  */
 export class OpenSlices {
   readonly #limits: SliceLimits;
@@ -58,7 +58,7 @@ export class OpenSlices {
     current.bytes += bytes;
     this.#bytes += bytes;
     if (current.entries.size >= this.#limits.entriesPerSlice) closed.push(this.#close(tenant));
-    while (this.#bytes > this.#limits.bytesInAll) closed.push(this.#close(this.#fullest()));
+    if (this.#bytes > this.#limits.bytesInAll) closed.push(...this.#makeRoom());
     return closed;
   }
 
@@ -82,16 +82,14 @@ export class OpenSlices {
     return { tenant, entries: [...slice.entries.values()] };
   }
 
-  #fullest(): string {
-    let fullest = '';
-    let most = -1;
-    for (const [tenant, slice] of this.#open) {
-      if (slice.bytes > most) {
-        fullest = tenant;
-        most = slice.bytes;
-      }
+  /** Closes the fullest until a quarter is free: with many small tenants, one search for them must last a while. */
+  #makeRoom(): readonly ClosedSlice[] {
+    const closed: ClosedSlice[] = [];
+    for (const [tenant] of [...this.#open].sort(([, a], [, b]) => b.bytes - a.bytes)) {
+      if (this.#bytes <= (this.#limits.bytesInAll * 3) / 4) break;
+      closed.push(this.#close(tenant));
     }
-    return fullest;
+    return closed;
   }
 }
 
