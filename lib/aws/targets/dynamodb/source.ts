@@ -19,10 +19,11 @@ import { discoveryIndex, tableProblems } from './table-problems.ts';
 import { tagged, untagged } from './values.ts';
 
 /**
- * Most items that one page examines. DynamoDB ends a page at 1 MB, which may be ten thousand small records: this
- * bounds what they take once they are objects, for all segments that are read side by side.
+ * Most items that the pages read side by side examine together. DynamoDB ends a page at 1 MB, which may be ten
+ * thousand small records and many times the memory once they are objects. Smaller pages cost calls, not read units.
  */
-const ITEMS_PER_PAGE = 2_000;
+const ITEMS_AT_ONCE = 16_000;
+const LEAST_ITEMS_PER_PAGE = 250;
 
 export interface RecordSourceOptions {
   readonly client: DynamoDBClient;
@@ -95,7 +96,7 @@ export class DynamoRecordSource implements RecordSource {
     return {
       TableName: recordTableName,
       ...(recordIndexName === '' ? {} : { IndexName: recordIndexName }),
-      Limit: this.#options.itemsPerPage ?? ITEMS_PER_PAGE,
+      Limit: this.#options.itemsPerPage ?? Math.max(LEAST_ITEMS_PER_PAGE, Math.floor(ITEMS_AT_ONCE / this.#parts.size)),
     };
   }
 
