@@ -3,9 +3,9 @@ import { batchUnit } from '../identity/keys.ts';
 import { addCost } from '../ledger/cost.ts';
 import type { RunItem, UnitItem } from '../ledger/items.ts';
 import { LEASE_MILLIS } from '../plan/lease.ts';
-import type { Deadline, Ledger, LoadedUnit, Meter, OpenUnit } from '../ports/index.ts';
+import type { Deadline, Ledger, LoadedUnit, Meter, OpenUnit, UnitGuard } from '../ports/index.ts';
 import type { BatchReference } from './reference.ts';
-import { type SendPorts, sendReferences } from './send.ts';
+import { type SendPorts, sendReferences, type Unconfirmed } from './send.ts';
 
 export interface PublishPorts extends SendPorts {
   readonly ledger: Ledger;
@@ -44,30 +44,39 @@ export function referenceTo(run: RunItem, unit: Pick<UnitItem, 'unit' | 'tenant'
   };
 }
 
+/**
+ * Puts into the ledger what the queue did not take: to be tried again later or, where the fault is in the message and
+ * trying again cannot help, for a person. Refused where a consumer has it: an unconfirmed message may have arrived.
+ */
+async function noteUnconfirmed(ports: PublishPorts, { reference, failure }: Unconfirmed, guard: UnitGuard) {
+  const now = ports.clock.now();
+  const noted = { since: now, errorClass: failure.code };
+  await (failure.fault === 'sender'
+    ? ports.ledger.moveUnit(reference, 'quarantine', guard, { ...noted, finishedAt: now, reason: 'not_publishable' })
+    : ports.ledger.moveUnit(reference, 'postpone', guard, {
+        ...noted,
+        notBefore: now + UNCONFIRMED_WAIT_MILLIS,
+        reason: 'not_published',
+      }));
+}
+
 async function publishPage(ports: PublishPorts, run: RunItem): Promise<RunItem | undefined> {
   const { ledger, clock } = ports;
   let published = run.published ?? EMPTY_CHAIN;
   const slices = await ledger.slices(run.runId, published.batches, run.plan?.batches ?? 0);
-  if (slices[0]?.ordinal !== published.batches) throw new MissingSlice(run.runId, published.batches);
+  if (slices.length === 0) throw new MissingSlice(run.runId, published.batches);
+  for (const [place, { ordinal }] of slices.entries()) {
+    if (ordinal !== published.batches + place) throw new MissingSlice(run.runId, published.batches + place);
+  }
   const units = slices.map((slice) => ({ unit: batchUnit(slice.ordinal), tenant: slice.tenant, generation: 0 }));
   const unconfirmed = await sendReferences(
     ports,
     units.map((unit) => referenceTo(run, unit)),
   );
-  for (const { reference, failure } of unconfirmed) {
-    const records = slices.find((slice) => batchUnit(slice.ordinal) === reference.unit)?.entries.length ?? 0;
-    // Refused where a consumer already has it: an unconfirmed message may have arrived all the same.
-    await ledger.moveUnit(
-      { runId: run.runId, unit: reference.unit },
-      'postpone',
-      { generation: 0, attempts: 0, make: { tenant: reference.tenant, records } },
-      {
-        since: clock.now(),
-        notBefore: clock.now() + UNCONFIRMED_WAIT_MILLIS,
-        reason: 'not_published',
-        errorClass: failure.code,
-      },
-    );
+  for (const entry of unconfirmed) {
+    const { unit, tenant } = entry.reference;
+    const records = slices.find((slice) => batchUnit(slice.ordinal) === unit)?.entries.length ?? 0;
+    await noteUnconfirmed(ports, entry, { generation: 0, attempts: 0, make: { tenant, records } });
   }
   for (const slice of slices) published = extendChain(published, slice.entries.length, slice.keysDigest);
   const moved = await ledger.moveRun(run.runId, 'advance', run.lease.epoch, {
@@ -112,23 +121,28 @@ async function reopenRuns(ledger: Ledger, loaded: readonly LoadedUnit[]): Promis
 async function publishLoaded(ports: PublishPorts, open: readonly OpenUnit[]): Promise<number> {
   const { ledger, clock } = ports;
   const loaded = await ledger.load(open);
-  const due = loaded.flatMap(({ run, unit }) => {
-    if (run === undefined || unit === undefined || unit.state !== 'planned') return [];
+  const due = new Map<BatchReference, UnitItem>();
+  for (const { run, unit } of loaded) {
+    if (run === undefined || unit === undefined || unit.state !== 'planned') continue;
     const waits = run.status === 'cancelled' || unit.notBefore === undefined || unit.notBefore > clock.now();
-    return waits ? [] : [referenceTo(run, unit)];
-  });
-  if (due.length === 0) return 0;
+    if (!waits) due.set(referenceTo(run, unit), unit);
+  }
+  if (due.size === 0) return 0;
   await reopenRuns(
     ledger,
     loaded.filter(({ unit }) => unit?.state === 'planned'),
   );
-  const unconfirmed = new Set((await sendReferences(ports, due)).map((entry) => entry.reference));
-  for (const reference of due) {
-    if (unconfirmed.has(reference)) continue;
-    // Refused where the consumer was faster.
-    await ledger.moveUnit(reference, 'publish', { generation: reference.generation }, { since: clock.now() });
+  const unconfirmed = await sendReferences(ports, [...due.keys()]);
+  for (const entry of unconfirmed) {
+    const { generation } = entry.reference;
+    await noteUnconfirmed(ports, entry, { generation, attempts: due.get(entry.reference)?.attempts ?? 0 });
+    due.delete(entry.reference);
   }
-  return due.length - unconfirmed.size;
+  for (const [reference, { generation }] of due) {
+    // Refused where the consumer was faster.
+    await ledger.moveUnit(reference, 'publish', { generation }, { since: clock.now() });
+  }
+  return due.size;
 }
 
 /** Publishes planned units whose time has come: long retries, redrives and lost messages. Returns how many. */
