@@ -1,3 +1,4 @@
+import { REFUSED } from '../core/plan/request.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Pipeline } from './world.ts';
 
@@ -10,6 +11,8 @@ export async function askRedrive<T extends object>({ functions, outputs }: Pipel
     throw new CliError(EXIT.failed, `Function ${name} answered with nothing that is an answer: see its log.`);
   }
   const { errorType, errorMessage } = answer;
-  if (errorType === 'RefusedRequest') throw new CliError(EXIT.refused, errorMessage);
+  // Lambda names the error; the local AWS has one name for all.
+  if (errorType === 'RefusedRequest' || errorMessage.startsWith(REFUSED))
+    throw new CliError(EXIT.refused, errorMessage);
   throw new CliError(EXIT.failed, `Function ${name} failed with ${errorType}: ${errorMessage} See its log.`);
 }

@@ -41,7 +41,7 @@ const RULES: readonly Rule[] = [
   },
   {
     matches: /^(ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|Timeout|AbortError|EPIPE)/,
-    say: ({ code, message }, env) => `${endpoint(env)} cannot be reached (${code}: ${message}). Check the network.`,
+    say: ({ code, message }, env) => `No answer from ${endpoint(env)} (${code}: ${message}). Check the network.`,
   },
   {
     matches: /CERT|self.signed|certificate/i,
@@ -51,7 +51,7 @@ const RULES: readonly Rule[] = [
 ];
 
 function endpoint(env: Env): string {
-  return env.AWS_ENDPOINT_URL === undefined ? 'AWS' : `The endpoint ${env.AWS_ENDPOINT_URL} (AWS_ENDPOINT_URL)`;
+  return env.AWS_ENDPOINT_URL === undefined ? 'AWS' : `${env.AWS_ENDPOINT_URL} (AWS_ENDPOINT_URL)`;
 }
 
 /** Says what was wrong and, where that is known, what to do. */

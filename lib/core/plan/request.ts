@@ -8,12 +8,15 @@ export interface DispatchRequest {
   readonly startedBy: string;
 }
 
+/** How the message of every refusal begins; a function's caller may have nothing else to tell it by. */
+export const REFUSED = 'Refused, nothing was changed.';
+
 /** A request or configuration that must not be carried out. Nothing was changed. */
 export class RefusedRequest extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(`Refused, nothing was changed. ${problems.map((problem) => problem.message).join(' ')}`);
+    super(`${REFUSED} ${problems.map((problem) => problem.message).join(' ')}`);
     this.name = 'RefusedRequest';
     this.problems = problems;
   }

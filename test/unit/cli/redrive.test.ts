@@ -117,10 +117,10 @@ describe('sweep redrive', () => {
     expect(JSON.parse(out)).toEqual(value);
   });
 
-  it('says why the function refused', async () => {
+  it.each(['RefusedRequest', 'Runtime.HandlerError'])('says why the function refused: %s', async (errorType) => {
     const failed = {
       kind: 'failed',
-      errorType: 'RefusedRequest',
+      errorType,
       errorMessage: 'Refused, nothing was changed. Why.',
     } as const;
     const { exitCode, err } = await new Terminal(deployAccounts(), answering(failed)).run(...REDRIVE, '--yes');
