@@ -50,9 +50,11 @@ class Discovery {
     return this.#run;
   }
 
-  /** Reads one page of every segment that is not done; false where none was left. */
+  /** Reads one page of each of the next segments that are not done; false where none was left. */
   async readRound(): Promise<boolean> {
-    const active = this.#ports.source.segments.filter((segment) => this.#cursors[segment]?.kind !== 'done');
+    const active = this.#ports.source.segments
+      .filter((segment) => this.#cursors[segment]?.kind !== 'done')
+      .slice(0, this.#run.settings.discoverySegments);
     if (active.length === 0) return false;
     const pages = await Promise.all(
       active.map(async (segment): Promise<readonly [string, RecordPage]> => {
