@@ -35,6 +35,14 @@ export function deploy(
   return new Deployment({ ...options, rows, settings: testSettings({ discoverySegments: '1', ...settings }) });
 }
 
+/** `deploy`, dispatched: the messages wait in the queue. */
+export async function published(...parameters: Parameters<typeof deploy>): Promise<Deployment> {
+  const stage = deploy(...parameters);
+  const end = await stage.dispatch();
+  if (end.kind !== 'done') throw new Error(`the dispatch ended as ${end.kind}`);
+  return stage;
+}
+
 /** The port with some of its methods replaced. */
 export function altered<T extends object>(port: T, changes: Partial<T>): T {
   return new Proxy(port, {
