@@ -1,6 +1,7 @@
 import { type ConsumePorts, consume } from '../../lib/core/consume/consume.ts';
 import type { Decision } from '../../lib/core/consume/delivery.ts';
 import { prepareEvent } from '../../lib/core/consume/prepare.ts';
+import { settleDelivery } from '../../lib/core/consume/settle.ts';
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import { runIdOf } from '../../lib/core/identity/keys.ts';
 import { type DispatchPorts, type DispatchResult, dispatch } from '../../lib/core/plan/dispatch.ts';
@@ -28,7 +29,7 @@ import {
   type TargetOptions,
   World,
 } from '../model/index.ts';
-import { Crew, type Ended, type Interference, type Process } from './process.ts';
+import { Crew, type Ended, type Interference, NO_INTERFERENCE, type Process } from './process.ts';
 
 export interface DeploymentOptions {
   readonly seed?: number;
@@ -121,6 +122,13 @@ export class Deployment {
     return process.run(() => redriveAll(this.#publishPorts(process, invocation), act, this.#deadline(invocation)));
   }
 
+  /** Ends all trouble that is drawn by chance, and lets discovery see the present. */
+  calm(): void {
+    for (const model of [this.target, this.queue, this.idempotency]) model.calm();
+    this.source.catchUp();
+    this.crew.interference = NO_INTERFERENCE;
+  }
+
   /** What the event source mapping has for one consumer. */
   receive(): Promise<readonly Delivery[]> {
     return this.queue.receive(MESSAGES_PER_EVENT);
@@ -159,10 +167,8 @@ export class Deployment {
       if (known === undefined) throw new TypeError('a delivery was not prepared');
       const decision = await consume(ports, delivery, known, deadline);
       this.decisions.push(decision);
+      await settleDelivery({ queue, log: this.log }, delivery, known, decision);
       if (decision.kind === 'acknowledge') done.push(delivery);
-      else if (decision.afterSeconds !== undefined) {
-        await queue.delay(delivery.handle, decision.afterSeconds).catch(() => {});
-      }
     }
     return done;
   }

@@ -3,7 +3,7 @@ import { LEASE_MILLIS } from '../../lib/core/plan/lease.ts';
 import { deployAccounts, SCHEDULED } from './accounts.ts';
 import type { DeploymentOptions } from './deployment.ts';
 import { overtake, type Stands } from './overtaking.ts';
-import { settle } from './settle.ts';
+import { bringBackEverything, deliverAll, settle } from './settle.ts';
 import { checkSound, watch } from './soundness.ts';
 
 const VISIBILITY_MILLIS = 60_000;
@@ -56,6 +56,34 @@ export async function playLateConsumer(stands: Stands, options: Partial<Deployme
     stands,
   );
   await settle(deployment);
+  checkSound(deployment, seen);
+  return stood;
+}
+
+type Function = 'dispatch' | 'reconcile' | 'redrive';
+
+/** One function stands still over a run that has a quarantined unit, and another, or its own twin, overtakes it. */
+export async function playLatePerson(
+  stands: Stands,
+  [first, second]: readonly [Function, Function],
+  options: Partial<DeploymentOptions> = {},
+): Promise<Stood> {
+  const deployment = deployAccounts(options);
+  const seen = watch(deployment);
+  deployment.target.poison('ada', { class: 'permanent', error: 'ItemTooLarge' });
+  await deployment.dispatch();
+  await deliverAll(deployment);
+  deployment.target.healAll();
+  const invoke = (what: Function) => (name: string) =>
+    what === 'dispatch' ? deployment.dispatch(deployment.scheduledTime, { name }) : deployment[what]({ name });
+  const stood = await overtake(
+    deployment,
+    { first: invoke(first), meanwhile: () => deployment.world.advance(VISIBILITY_MILLIS), second: invoke(second) },
+    stands,
+  );
+  await settle(deployment);
+  checkSound(deployment, seen);
+  await bringBackEverything(deployment);
   checkSound(deployment, seen);
   return stood;
 }

@@ -1,20 +1,21 @@
 import { DAY_MILLIS } from '../../lib/core/identity/instant.ts';
-import { isFinishedRun } from '../../lib/core/ledger/lifecycle.ts';
+import { isFinishedRun, isTerminalUnit } from '../../lib/core/ledger/lifecycle.ts';
 import type { Deployment } from './deployment.ts';
 
 const RECONCILER_PERIOD_MILLIS = 5 * 60_000;
 const SHORT_PASSES = 60;
 /** After these a message has outlived both queues. */
-const LONG_PASSES = 30;
+const LONG_PASSES = 90;
 
 /** The run did not come to rest. */
 export class Restless extends Error {}
 
 function isAtRest(deployment: Deployment): boolean {
-  const { runs } = deployment.ledger.contents();
+  const { runs, units } = deployment.ledger.contents();
   return (
     runs.length > 0 &&
     runs.every((run) => isFinishedRun(run.status)) &&
+    units.every((unit) => isTerminalUnit(unit.state) || unit.state === 'quarantined') &&
     deployment.resumer.requested.length === 0 &&
     deployment.queue.work.copies().length === 0
   );
@@ -28,7 +29,7 @@ export interface Meanwhile {
 }
 
 /** Delivers what is visible until nothing is. */
-async function deliverAll(deployment: Deployment, meanwhile: Meanwhile): Promise<void> {
+export async function deliverAll(deployment: Deployment, meanwhile: Meanwhile = {}): Promise<void> {
   for (;;) {
     const deliveries = await deployment.receive();
     if (deliveries.length === 0) return;
@@ -42,7 +43,8 @@ async function deliverAll(deployment: Deployment, meanwhile: Meanwhile): Promise
 
 /**
  * Lets the deployed pipeline run on by itself: deliveries, the reconciler's schedule, the dispatches that it asks for,
- * and the scheduler's own retry where no run was made. Ends when every run is finished and the work queue is empty.
+ * and the scheduler's own retry where no run was made. Ends when every run is finished, no unit is under
+ * way and the work queue is empty.
  */
 export async function settle(deployment: Deployment, meanwhile: Meanwhile = {}): Promise<void> {
   for (let pass = 0; pass < SHORT_PASSES + LONG_PASSES; pass += 1) {
@@ -66,4 +68,18 @@ function describe(deployment: Deployment): string {
     `${work.copies().length} messages, ${deadLetters.copies().length} dead letters`,
     `log ${JSON.stringify(deployment.log.events.slice(-3))}`,
   ].join('; ');
+}
+
+/** What a person does in the end, so that nothing may be left. */
+export async function bringBackEverything(deployment: Deployment): Promise<void> {
+  deployment.target.healAll();
+  const isOpen = () => deployment.ledger.contents().units.some((unit) => unit.state === 'quarantined');
+  for (let tries = 0; isOpen() || deployment.queue.deadLetters.copies().length > 0; tries += 1) {
+    if (tries > 5) throw new Error('redrives leave something behind');
+    deployment.world.advance(5 * 60_000);
+    await deployment.redrive();
+    await settle(deployment);
+  }
+  const runs = deployment.ledger.contents().runs.filter((run) => run.status !== 'complete');
+  if (runs.length > 0) throw new Error(`a run ends as ${runs.map((run) => run.status).join()}`);
 }

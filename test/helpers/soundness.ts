@@ -97,8 +97,7 @@ function checkRun(deployment: Deployment, run: RunItem): void {
 function checkUnit(deployment: Deployment, run: RunItem, slice: Slice, unit: UnitItem): void {
   const { writes, changedAfterwards } = deployment.records;
   for (const [position, { key }] of slice.entries.entries()) {
-    const { policyId, policyVersion, cutoff, kind } = run;
-    const operation = operationKey({ policyId, policyVersion, recordKey: key, cutoff, kind });
+    const operation = operationOn(run, key);
     const written = writes.some((write) => write.key === key && write.operationKey === operation);
     const skipped = Object.values(unit.exceptions ?? {}).some((positions) => positions.includes(position));
     must(written || skipped, `${key} counts as processed and was never written`);
@@ -112,20 +111,26 @@ function checkUnit(deployment: Deployment, run: RunItem, slice: Slice, unit: Uni
 /** The record's guard, judged from what stood there, whatever the write's condition said. */
 function checkWrites(deployment: Deployment, runs: readonly RunItem[]): void {
   const { settings, records } = deployment;
-  const planned = new Map(
-    runs.flatMap((run) => planOf(deployment, run).flatMap((slice) => slice.entries.map((entry) => [entry.key, entry]))),
+  const plans = runs.flatMap((run) =>
+    planOf(deployment, run).flatMap((slice) =>
+      slice.entries.map((entry) => [operationOn(run, entry.key), entry.witness] as const),
+    ),
   );
+  const planned = new Map(plans);
   const operations = new Set<string>();
   for (const { key, before, operationKey: operation } of records.writes) {
-    must(before !== undefined, `${key} was removed and came back`);
-    if (before === undefined) return;
+    if (before === undefined) throw new Unsound(`${key} was removed and came back`);
     must(before[settings.stateAttribute] === settings.eligibleState, `${key} was not in the eligible state`);
     must(!isHeld(before, settings), `${key} was held`);
-    must(planned.get(key)?.witness === witnessOf(before, settings), `${key} was not as planned`);
+    must(planned.get(operation) === witnessOf(before, settings), `${key} was not as planned`);
     must(!operations.has(operation), `${key} was changed twice by one operation`);
     operations.add(operation);
   }
   for (const row of records.rows()) checkRow(deployment, row);
+}
+
+function operationOn({ policyId, policyVersion, cutoff, kind }: RunItem, recordKey: string): string {
+  return operationKey({ policyId, policyVersion, recordKey, cutoff, kind });
 }
 
 /** No record is in the state we set without a write of ours. */

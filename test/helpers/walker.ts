@@ -55,7 +55,8 @@ export async function walk<S>(scenario: Scenario<S>): Promise<Walk> {
     if (moment === 'before') calls.push(call);
     return 'go';
   });
-  const stumbles: Stumble[] = undisturbed.error === undefined ? [] : [{ at: 'undisturbed', error: undisturbed.error }];
+  if (undisturbed.error !== undefined) throw new WalkFailed([{ at: 'undisturbed', error: undisturbed.error }], 1);
+  const stumbles: Stumble[] = [];
   let plays = 1;
   for (const { index } of calls) {
     for (const { fate, moment } of TROUBLES) {

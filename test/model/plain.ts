@@ -1,13 +1,12 @@
-// Copies that were made here: deeply frozen, so they can be shared without anybody noticing.
+// Copies that were made here: deeply frozen, so they can be handed out again without anybody noticing.
 const made = new WeakSet<object>();
 
 /**
- * A deep, frozen copy of plain data, as a store would give it back: never the same object, nothing in it can be
- * changed, and a property that is undefined is not there.
+ * A deep, frozen copy of plain data, as a store would give it back: nothing in it can be changed, and a property that
+ * is undefined is not there. A copy is not copied again.
  */
 export function copyOf<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || !made.has(value)) return copy(value) as T;
-  return remembered(Array.isArray(value) ? [...value] : { ...value }) as T;
+  return copy(value) as T;
 }
 
 function copy(value: unknown): unknown {

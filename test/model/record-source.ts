@@ -1,5 +1,7 @@
+import { asciiJson } from '../../lib/core/identity/encode.ts';
 import { readTimestamp } from '../../lib/core/policy/timestamp.ts';
 import type { DiscoveredRecord, RecordPage, RecordSource } from '../../lib/core/ports/index.ts';
+import { MAX_TENANT_BYTES } from '../../lib/core/publish/reference.ts';
 import { keysetPage, type Paging } from './paging.ts';
 import { isHeld, keyOfId, type MemoryRecords, type Row, storedValue, witnessOf } from './records.ts';
 
@@ -89,10 +91,12 @@ export class MemoryRecordSource implements RecordSource {
   }
 }
 
+/** As text; none where it would not fit a message (pitfall P29). */
 function tenantOf(row: Row, attribute: string): string | undefined {
   if (attribute === '') return 'all';
-  const tenant = row[attribute];
-  return typeof tenant === 'string' && tenant !== '' ? tenant : undefined;
+  const { type, text } = storedValue(row, attribute);
+  const readable = (type === 'S' || type === 'N') && text !== '' && asciiJson(text).length - 2 <= MAX_TENANT_BYTES;
+  return readable ? text : undefined;
 }
 
 function segmentOf(id: string, segments: number): number {

@@ -90,6 +90,15 @@ export class MemoryRecords {
     this.#rows.delete(id);
   }
 
+  /** A record of the same key is made anew, active now. */
+  recreate(id: string): void {
+    const { partitionKeyAttribute, tenantAttribute } = this.settings;
+    const tenant = this.#rows.get(id)?.[tenantAttribute] ?? 'reborn';
+    this.remove(id);
+    this.put({ [partitionKeyAttribute]: id, [tenantAttribute]: tenant });
+    this.reactivate(id);
+  }
+
   #holdAttribute(): string {
     return this.settings.holdAttributes.split(',')[0] ?? '';
   }

@@ -61,6 +61,10 @@ export class MemoryTarget implements Target {
     this.#poisoned.delete(id);
   }
 
+  healAll(): void {
+    this.#poisoned.clear();
+  }
+
   async apply(call: TargetCall): Promise<readonly RecordResult[]> {
     refuseMalformed(call, this.recordsPerCall);
     const { random } = this.#world;
@@ -133,7 +137,8 @@ function refusal(row: Row | undefined, item: WorkItem, settings: Settings): Reco
   const { key } = item;
   if (row === undefined) return { kind: 'outcome', key, outcome: 'absent', applied: 'not' };
   const state = row[settings.stateAttribute];
-  if (row[settings.operationKeyAttribute] === item.operationKey && state === settings.expiredState) {
+  // The key alone proves our write, even where somebody made the record eligible again.
+  if (row[settings.operationKeyAttribute] === item.operationKey) {
     return { kind: 'outcome', key, outcome: 'expired', applied: 'earlier' };
   }
   const changed = state !== settings.eligibleState || witnessOf(row, settings) !== item.witness;

@@ -132,7 +132,7 @@ describe('target model', () => {
     state: { row: account('a', { status: 'CLOSED' }), outcome: 'state_changed' },
     timestamp: { row: account('a', { lastActivity: '2020-01-01T00:00:00Z' }), outcome: 'state_changed' },
     hold: { row: account('a', { hold: 'legal' }), outcome: 'held' },
-    'operation-key': { row: account('a', { sweepOperationKey: 'op' }), outcome: 'state_changed' },
+    'operation-key': { row: account('a', { sweepOperationKey: 'op' }), outcome: 'expired' },
   };
 
   it.each(CLAUSES)(
@@ -140,7 +140,7 @@ describe('target model', () => {
     async (clause) => {
       const { row, outcome } = guarded[clause];
       const whole = setUp(row);
-      expect(await whole.apply()).toMatchObject({ outcome, applied: 'not' });
+      expect(await whole.apply()).toMatchObject({ outcome, applied: clause === 'operation-key' ? 'earlier' : 'not' });
       expect(whole.records.row('a')).toEqual(row);
       const weakened = setUp(row, { without: clause });
       expect(await weakened.apply()).toMatchObject({ outcome: 'expired', applied: 'now' });
