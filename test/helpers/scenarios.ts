@@ -108,14 +108,14 @@ async function redriveUntilDone(deployment: Deployment): Promise<void> {
 const ALL_EXPIRED: End = { status: 'complete', outcomes: { expired: DUE.length }, expired: DUE };
 
 export const STORIES = {
-  plain: {
+  'P13: batches in any order': {
     play: async (deployment) => {
       await deployment.dispatch();
       await settle(deployment);
     },
     end: ALL_EXPIRED,
   },
-  'every message delivered twice': {
+  'P53: every message delivered twice': {
     options: { queue: { copies: 2 } },
     play: async (deployment) => {
       await deployment.dispatch();
@@ -123,21 +123,21 @@ export const STORIES = {
     },
     end: ALL_EXPIRED,
   },
-  'people act between plan and consume': {
+  'P19, P50, P57: people act between plan and consume': {
     play: async (deployment) => {
       await deployment.dispatch();
       await settle(deployment, { beforeFirstDelivery: peopleAct });
     },
     end: { status: 'complete', outcomes: { expired: 4, state_changed: 2, held: 1, absent: 1 }, expired: DUE.slice(4) },
   },
-  'two dispatchers at once': {
+  'P5: two dispatchers at once': {
     play: async (deployment) => {
       await together(deployment, [() => deployment.dispatch(), () => deployment.dispatch()], inTurn);
       await settle(deployment);
     },
     end: ALL_EXPIRED,
   },
-  'a dispatcher that runs out of time again and again': {
+  'P9: a dispatcher that runs out of time again and again': {
     play: async (deployment) => {
       for (let looks = 1; looks <= 4; looks += 1) {
         await deployment.dispatch(deployment.scheduledTime, { looksAtDeadline: looks });
@@ -158,6 +158,25 @@ export const STORIES = {
         () => deployment.dispatch(),
       ];
       await together(deployment, invocations, inTurn);
+      await settle(deployment);
+    },
+    end: ALL_EXPIRED,
+  },
+  'P27: a queue that confirms only some of what it took': {
+    options: { queue: { entryFails: 0.3, entryFailsSent: 0.2, entryMissing: 0.3 } },
+    play: async (deployment) => {
+      await deployment.dispatch();
+      await settle(deployment);
+    },
+    end: ALL_EXPIRED,
+  },
+  'P55: a record table that fails entries, loses answers and breaks off': {
+    options: {
+      settings: testSettings({ maxAttempts: '10' }),
+      target: { entryFails: 0.2, entryAnswerLost: 0.3, callBreaksOff: 0.3 },
+    },
+    play: async (deployment) => {
+      await deployment.dispatch();
       await settle(deployment);
     },
     end: ALL_EXPIRED,

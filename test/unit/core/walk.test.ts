@@ -5,8 +5,12 @@ import { walk } from '../../helpers/walker.ts';
 const stories: readonly (readonly [string, Story])[] = Object.entries(STORIES);
 
 describe('call walker', () => {
-  it.each(stories)('a crash or a lost answer at any call, %s', { timeout: 60_000 }, async (_name, story) => {
-    const { calls, plays } = await walk(scenarioOf(story));
-    expect(plays).toBe(1 + 4 * calls.length);
-  });
+  it.each(stories)(
+    '%s: the same end with a crash or a lost answer at any call',
+    { timeout: 60_000 },
+    async (_name, story) => {
+      const { calls, plays } = await walk(scenarioOf(story));
+      expect(plays).toBe(1 + 4 * calls.length);
+    },
+  );
 });

@@ -17,25 +17,25 @@ const MUTANTS: readonly Mutant[] = [
   {
     without: 'the clause "exists"',
     options: { target: { without: 'exists' } },
-    story: 'people act between plan and consume',
+    story: 'P19, P50, P57: people act between plan and consume',
     because: /cyd.* was removed and came back/,
   },
   {
     without: 'the clause "state"',
     options: { target: { without: 'state' } },
-    story: 'people act between plan and consume',
+    story: 'P19, P50, P57: people act between plan and consume',
     because: /dan.* was not in the eligible state/,
   },
   {
     without: 'the clause "timestamp"',
     options: { target: { without: 'timestamp' } },
-    story: 'people act between plan and consume',
+    story: 'P19, P50, P57: people act between plan and consume',
     because: /ada.* was not as planned/,
   },
   {
     without: 'the clause "hold"',
     options: { target: { without: 'hold' } },
-    story: 'people act between plan and consume',
+    story: 'P19, P50, P57: people act between plan and consume',
     because: /bob.* was held/,
   },
   {
@@ -59,7 +59,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     without: 'acknowledging last',
     options: { acknowledge: 'first' },
-    story: 'plain',
+    story: 'P13: batches in any order',
     because: /acknowledged before its unit was accounted for/,
   },
 ];
