@@ -94,3 +94,15 @@ export async function allOf<T>(page: (cursor: string | undefined) => Promise<Pag
   }
   throw new Error('The pages did not end.');
 }
+
+/** As core does: transactions and writes that met each other are tried again. */
+export async function retried<T>(call: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const { failure } = error as { failure?: { class: string } };
+      if (failure?.class !== 'transient' || tries === 10) throw error;
+    }
+  }
+}
