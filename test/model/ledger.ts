@@ -14,7 +14,7 @@ import type {
   UnitItem,
 } from '../../lib/core/ledger/items.ts';
 import {
-  isFinishedRun,
+  isOpenRun,
   isOpenUnit,
   RUN_EDGES,
   type RunEdge,
@@ -245,7 +245,7 @@ export class MemoryLedger implements Ledger {
 
   #storeRun(run: RunItem): RunItem {
     this.#runs.set(run.runId, copyOf(run));
-    this.#openRuns.set(run.runId, isFinishedRun(run.status) ? undefined : run.runId);
+    this.#openRuns.set(run.runId, isOpenRun(run.status) ? run.runId : undefined);
     return copyOf(run);
   }
 

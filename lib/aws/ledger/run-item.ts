@@ -1,5 +1,5 @@
 import type { RunChange, RunItem } from '../../core/ledger/items.ts';
-import { isFinishedRun, type RunStatus } from '../../core/ledger/lifecycle.ts';
+import { isOpenRun, type RunStatus } from '../../core/ledger/lifecycle.ts';
 import type { Attributes } from '../item-size.ts';
 import type { Update } from './expression.ts';
 import { decodeFields, encodeFields, type Field, number, text } from './fields.ts';
@@ -44,7 +44,7 @@ export function encodeRun(run: RunItem): Attributes {
     [LEASE.epoch]: number(run.lease.epoch),
     [AUDIT.count]: number(run.auditHead.count),
     [AUDIT.hash]: text(run.auditHead.hash),
-    ...(isFinishedRun(run.status) ? {} : openAttributes(run.runId)),
+    ...(isOpenRun(run.status) ? openAttributes(run.runId) : {}),
   };
 }
 
@@ -67,7 +67,7 @@ export function runUpdate(runId: string, status: RunStatus, change: RunChange): 
     ...encodeFields(RUN_FIELDS, { ...rest, status }),
     ...(leaseUntil === undefined ? {} : { [LEASE.until]: number(leaseUntil) }),
   };
-  if (isFinishedRun(status)) return { set, remove: [OPEN_INDEX.partitionKey, OPEN_INDEX.sortKey] };
+  if (!isOpenRun(status)) return { set, remove: [OPEN_INDEX.partitionKey, OPEN_INDEX.sortKey] };
   return { set: { ...set, ...openAttributes(runId) } };
 }
 

@@ -43,7 +43,7 @@ export const RUN_EDGES = {
     to: 'complete_with_quarantine',
     reason: 'everything is terminal but what waits for a person',
   },
-  reopen: { from: ['complete_with_quarantine'], to: 'draining', reason: 'a person redrove quarantined units' },
+  reopen: { from: ['complete_with_quarantine'], to: 'draining', reason: 'a person brought quarantined units back' },
 } as const satisfies Record<string, Edge<RunStatus>>;
 
 export type RunEdge = keyof typeof RUN_EDGES;
@@ -95,6 +95,14 @@ export function isTerminalUnit(state: UnitState): boolean {
 /** True where no process has anything left to do for the run by itself. */
 export function isFinishedRun(status: RunStatus): boolean {
   return FINISHED_RUNS.includes(status);
+}
+
+/**
+ * True where the run stands in the sparse index. A run closed around its quarantine still waits for a person, and only
+ * by looking at it again is a unit seen that came back at the very moment of closing.
+ */
+export function isOpenRun(status: RunStatus): boolean {
+  return !isFinishedRun(status) || status === 'complete_with_quarantine';
 }
 
 /** True where the unit stands in the sparse index: it needs someone or something. */

@@ -101,7 +101,7 @@ export interface Ledger {
   readUnit(ref: UnitRef): Promise<UnitItem | undefined>;
   moveUnit(ref: UnitRef, edge: UnitEdge, guard: UnitGuard, change: UnitChange): Promise<UnitMoved>;
 
-  /** Runs that are not finished. Eventually consistent. */
+  /** Runs that are not finished, or closed around a quarantine. Eventually consistent. */
   openRuns(cursor: string | undefined): Promise<Page<string>>;
   /** Planned units due at `now`, or quarantined units; oldest first within a shard. Eventually consistent. */
   openUnits(

@@ -71,6 +71,14 @@ async function tryToClose(
   }
 }
 
+/** A unit that a person brought back while the run was being closed is under way in a closed run: open it again. */
+async function reopenIfMoved(ports: ReconcilePorts, run: RunItem): Promise<Partial<ReconcileResult>> {
+  const { unresolvedUnits, quarantinedUnits } = await standingOf(ports.ledger, run);
+  if (unresolvedUnits === 0 && quarantinedUnits > 0) return {};
+  await ports.ledger.moveRun(run.runId, 'reopen', undefined, { emptyPasses: 0 });
+  return {};
+}
+
 async function reconcileRun(
   ports: ReconcilePorts,
   runId: string,
@@ -79,6 +87,7 @@ async function reconcileRun(
   const run = await ports.ledger.readRun(runId);
   if (run === undefined) return {};
   if (run.status === 'draining') return tryToClose(ports, run, depth);
+  if (run.status === 'complete_with_quarantine') return reopenIfMoved(ports, run);
   const lapsed = run.lease.until <= ports.clock.now();
   if ((run.status === 'planning' || run.status === 'publishing') && lapsed) {
     await ports.resumer.resume(run.scheduledTime);
