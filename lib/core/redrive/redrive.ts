@@ -1,8 +1,9 @@
 import { formatInstant } from '../identity/instant.ts';
 import type { UnitId } from '../identity/keys.ts';
-import type { UnitItem } from '../ledger/items.ts';
+import type { BadMessage, UnitItem } from '../ledger/items.ts';
 import type { Deadline } from '../ports/index.ts';
 import { type PublishPorts, publishDue } from '../publish/publish.ts';
+import { everyItem } from '../read/pages.ts';
 import { type UnitView, viewUnit } from '../views.ts';
 import { type Act, auditOnRun } from './audit.ts';
 import { deadLetterPages, type SortedLetter, sortLetters } from './dead-letters.ts';
@@ -34,6 +35,7 @@ export interface RedriveResult {
 /** Units that one act may take; a further act takes the next. */
 const UNITS_PER_ACT = 1_000;
 const UNITS_PER_ENTRY = 50;
+const BAD_MESSAGES_LISTED = 100;
 
 async function quarantinedUnits(ports: PublishPorts): Promise<{ units: readonly UnitItem[]; truncated: boolean }> {
   const units: UnitItem[] = [];
@@ -48,6 +50,15 @@ async function quarantinedUnits(ports: PublishPorts): Promise<{ units: readonly 
     cursor = page.next;
   } while (cursor !== undefined);
   return { units, truncated: false };
+}
+
+async function firstBadMessages(ports: PublishPorts, policyId: string) {
+  const messages: BadMessage[] = [];
+  for await (const message of everyItem((cursor) => ports.ledger.badMessages(policyId, cursor))) {
+    if (messages.length >= BAD_MESSAGES_LISTED) return { messages, truncated: true };
+    messages.push(message);
+  }
+  return { messages, truncated: false };
 }
 
 /** Lists quarantined units, what lies in the dead-letter queue, and messages that could not be read. Changes nothing. */
@@ -69,12 +80,12 @@ export async function listQuarantine(ports: PublishPorts, policyId: string): Pro
   } finally {
     for (const { letter } of seen) await ports.queue.releaseDeadLetter(letter.handle);
   }
-  const bad = await ports.ledger.badMessages(policyId, undefined);
+  const bad = await firstBadMessages(ports, policyId);
   return {
     units: units.map(viewUnit),
     deadLetters: { ...counts, unreadable },
-    badMessages: bad.items.map(({ digest, reason, at }) => ({ digest, reason, at: formatInstant(at) })),
-    truncated: truncated || bad.next !== undefined,
+    badMessages: bad.messages.map(({ digest, reason, at }) => ({ digest, reason, at: formatInstant(at) })),
+    truncated: truncated || bad.truncated,
   };
 }
 
