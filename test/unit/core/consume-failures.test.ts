@@ -131,6 +131,16 @@ describe('a batch that fails', () => {
     expect(await theUnit(stage)).not.toHaveProperty('counts');
   });
 
+  it('counts one attempt for two deliveries that read the ledger before either began', async () => {
+    const stage = await published(accounts(3), {}, { target: { entryFails: 1 }, idempotency: { letsTwoIn: 1 } });
+    const delivery = await receiveOne(stage);
+    expect(await decide(stage, [delivery, resent(delivery)])).toMatchObject([
+      { kind: 'retry', why: 'records_failed' },
+      { kind: 'retry', why: 'moved_on', failureClass: 'deferred' },
+    ]);
+    expect((await theUnit(stage)).attempts).toBe(1);
+  });
+
   it('an answer given twice, or about a stranger beside all others, counts for nothing more', async () => {
     const stage = await published(accounts(3), {}, { target: { recordsPerCall: 3 } });
     const apply = async (call: TargetCall) => {

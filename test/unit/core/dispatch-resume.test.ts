@@ -124,16 +124,18 @@ describe('resuming a dispatch', () => {
 
   it('the lease is renewed while discovery goes on, and given back at the end', async () => {
     const stage = deploy(accounts(40));
-    const leases: number[] = [];
-    stage.ledger.onRunMoved = (_before, { lease }) => leases.push(lease.until - stage.world.millis);
+    const left: number[] = [];
     stage.crew.interference = {
       fate: ({ name }, moment) => {
-        if (name === 'source.page' && moment === 'before') stage.world.advance(30_000);
+        if (name !== 'source.page' || moment !== 'before') return 'go';
+        stage.world.advance(30_000);
+        left.push((stage.ledger.contents().runs[0]?.lease.until ?? 0) - stage.world.millis);
         return 'go';
       },
     };
     expect(await stage.dispatch()).toMatchObject({ value: { kind: 'dispatched' } });
-    expect(leases.filter((left) => left === LEASE_MILLIS).length).toBeGreaterThan(5);
+    expect(left.length * 30_000).toBeGreaterThan(2 * LEASE_MILLIS);
+    expect(Math.min(...left)).toBeGreaterThan(0);
     expect((await theRun(stage)).lease).toMatchObject({ epoch: 1, until: 0 });
   });
 });

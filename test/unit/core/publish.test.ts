@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { batchUnit } from '../../../lib/core/identity/keys.ts';
 import { dispatch } from '../../../lib/core/plan/dispatch.ts';
-import type { OutgoingMessage, SendFailure, SendResult } from '../../../lib/core/ports/index.ts';
+import type { Ledger, OutgoingMessage, SendFailure, SendResult } from '../../../lib/core/ports/index.ts';
 import { MissingSlice, publishDue } from '../../../lib/core/publish/publish.ts';
 import { parseReference } from '../../../lib/core/publish/reference.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
@@ -118,6 +118,22 @@ describe('publishing', () => {
     await settle(stage);
     expect(stage.records.writes).toHaveLength(9);
     expect((await theRun(stage)).status).toBe('complete');
+  });
+
+  it('does not send what an index that is behind shows as due, though the unit waits', async () => {
+    const stage = deploy(accounts(3));
+    await stage.dispatch();
+    const unit = { runId: stage.runId, unit: '0', generation: 0 };
+    const guard = { generation: 0, make: { tenant: 't1', records: 3 } };
+    const later = { since: stage.world.millis, notBefore: stage.world.millis + 1 };
+    await stage.ledger.moveUnit(unit, 'postpone', guard, later);
+    const openUnits = async () => ({ items: [unit], next: undefined });
+    const ports = dispatchPorts(stage, { ledger: altered<Ledger>(stage.ledger, { openUnits }) });
+    expect(await publishDue(ports, timeLeft())).toBe(0);
+    stage.world.advance(1);
+    expect(await publishDue(ports, timeLeft())).toBe(1);
+    expect(await publishDue(ports, timeLeft())).toBe(0);
+    expect(stage.queue.sent).toHaveLength(2);
   });
 
   it.each([0, 1, 4])('publishes nothing over a slice %i that the ledger has lost', async (lost) => {

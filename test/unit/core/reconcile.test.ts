@@ -88,6 +88,17 @@ describe('a lost message', () => {
     expect((await theRun(stage)).status).toBe('draining');
   });
 
+  it('of one batch does not hurry another that waits for its time', async () => {
+    const stage = await published(accounts(6));
+    stage.queue.purge();
+    const ref = { runId: stage.runId, unit: '0' };
+    const notBefore = stage.world.millis + DAY_MILLIS;
+    const guard = { generation: 0, make: { tenant: 't1', records: 3 } };
+    await stage.ledger.moveUnit(ref, 'postpone', guard, { since: stage.world.millis, notBefore });
+    expect((await passes(stage, EMPTY_PASSES)).at(-1)).toMatchObject({ recovered: 1, published: 1 });
+    expect(await theUnit(stage)).toMatchObject({ state: 'planned', notBefore });
+  });
+
   it('that was only slow is a duplicate of the one made in its place', async () => {
     const stage = await published(accounts(3));
     const [slow] = stage.queue.work.copies();

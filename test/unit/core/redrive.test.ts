@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Ledger } from '../../../lib/core/ports/index.ts';
 import type { Act } from '../../../lib/core/redrive/audit.ts';
 import { listQuarantine, type RedriveResult, redriveAll } from '../../../lib/core/redrive/redrive.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { settle } from '../../helpers/settle.ts';
-import { accounts, decide, dispatchPorts, published, resent, theRun, theUnit, timeLeft } from './stage.ts';
+import { accounts, altered, decide, dispatchPorts, published, resent, theRun, theUnit, timeLeft } from './stage.ts';
 
 const ACT: Act = { act: 'redrive', actor: 'arn:aws:iam::1:user/eve', reason: 'mended', requestId: 'req-1' };
 const DENIED = { class: 'permanent', error: 'AccessDeniedException' } as const;
@@ -77,7 +78,8 @@ describe('redrive', () => {
     for (let time = 1; time <= 3; time += 1) {
       expect(await redrive(stage)).toMatchObject({ published: 10, deleted: 10, truncated: false });
       await settle(stage);
-      expect(stage.queue.deadLetters.copies()).toHaveLength(10);
+      const generations = stage.queue.deadLetters.copies().map(({ labels }) => labels.generation);
+      expect(generations).toEqual(Array.from({ length: 10 }, () => String(time)));
       expect(await theUnit(stage, '4')).toMatchObject({ state: 'quarantined', generation: time, attempts: 1 });
     }
     expect((await theRun(stage)).auditHead.count).toBe(3);
@@ -119,8 +121,27 @@ describe('redrive', () => {
     await movedByQueue(stage);
     expect(await list(stage)).toMatchObject({ units: [], deadLetters: { movedByQueue: 1, quarantined: 0 } });
     expect(await redrive(stage)).toMatchObject({ redriven: [{ unit: '0', generation: 1 }], published: 1, deleted: 1 });
+    const { items } = await stage.ledger.auditTrail({ kind: 'run', runId: stage.runId }, undefined);
+    expect(items.map(({ units }) => units)).toEqual([['0']]);
     await settle(stage);
     expect(await theRun(stage)).toMatchObject({ status: 'complete', closing: { processed: 3 } });
+  });
+
+  it('brings back what it has just marked, although the index does not show it yet', async () => {
+    const stage = await published(accounts(3), {}, { ledger: { indexLag: 1_000 } });
+    await movedByQueue(stage);
+    expect(await redrive(stage)).toMatchObject({ redriven: [{ unit: '0', generation: 1 }], deleted: 1 });
+    stage.world.advance(1);
+    await settle(stage);
+    expect(await theRun(stage)).toMatchObject({ status: 'complete', closing: { processed: 3 } });
+  });
+
+  it('leaves the dead letter of a batch that it did not bring back', async () => {
+    const stage = await quarantined(2, 'a0000');
+    const openUnits = async () => ({ items: [], next: undefined });
+    const ports = dispatchPorts(stage, { ledger: altered<Ledger>(stage.ledger, { openUnits }) });
+    expect(await redriveAll(ports, ACT, timeLeft())).toMatchObject({ redriven: [], deleted: 0, left: 1 });
+    expect(stage.queue.deadLetters.visible()).toHaveLength(1);
   });
 
   it('deletes the copy of a batch that is long done, and sends nothing for it', async () => {
