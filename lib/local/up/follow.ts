@@ -51,12 +51,12 @@ export async function waitForUnits({ ledger, sending }: Pipeline, run: RunItem, 
   const { visibilityTimeoutSeconds } = TIME_BUDGETS[run.settings.batchTimeBudgetSeconds];
   const stallMillis = visibilityTimeoutSeconds * 1_000 + RECONCILER_MILLIS;
   await waitWhileMoving('the batches', stallMillis, progress, async () => {
-    const { unresolvedUnits, quarantinedUnits } = await standingOf(ledger, run);
+    // The local AWS judges every item of the run for each page of its units: not while it has better things to do.
     const { work } = await sending.queue.depth();
-    if (unresolvedUnits === 0 && work === 0) return { kind: 'done', answer: undefined };
-    const done = `${batches - unresolvedUnits} of ${batches} batches are done`;
-    const quarantined = quarantinedUnits === 0 ? '' : `, ${quarantinedUnits} of them quarantined`;
-    return { kind: 'at', place: `${done}${quarantined}; messages in the work queue: ${work}` };
+    if (work > 0) return { kind: 'at', place: `${work} messages are in the work queue` };
+    const { unresolvedUnits } = await standingOf(ledger, run);
+    if (unresolvedUnits === 0) return { kind: 'done', answer: undefined };
+    return { kind: 'at', place: `${unresolvedUnits} of ${batches} batches are not done` };
   });
 }
 
