@@ -4,6 +4,7 @@ import type { RunDetailView } from '../core/views.ts';
 import { CdkFailed } from './cdk.ts';
 import { LOCAL_HOME } from './paths.ts';
 import { MachineProblem } from './python.ts';
+import { TargetFailed } from './schedule.ts';
 import { endKept } from './server.ts';
 import { BadOptions, DEFAULT_EXAMPLE, readOrder, type UpOptions } from './up/order.ts';
 import { differencesText, jsonOf, textOf } from './up/report.ts';
@@ -133,7 +134,9 @@ async function runUp({ keep, json, ...options }: Flags, home: string, world: Loc
 }
 
 function sayError(error: unknown): string {
-  const expected = [BadOptions, MachineProblem, CdkFailed, NotInTime].some((known) => error instanceof known);
+  const expected = [BadOptions, MachineProblem, CdkFailed, NotInTime, TargetFailed].some(
+    (known) => error instanceof known,
+  );
   if (!(error instanceof Error)) return String(error);
   return expected ? error.message : (error.stack ?? error.message);
 }

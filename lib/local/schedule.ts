@@ -11,6 +11,11 @@ export interface Firing {
   readonly scheduledTime: Date;
 }
 
+/** The schedule's target was invoked and failed; what it said is in the message. */
+export class TargetFailed extends Error {
+  override name = 'TargetFailed';
+}
+
 /**
  * Does what EventBridge Scheduler does when a schedule is due: fills the context attributes into the schedule's own
  * input and invokes its target asynchronously. The local AWS's scheduler hands the attributes over as they are
@@ -20,12 +25,13 @@ export async function fireSchedule(aws: LocalAws, firing: Firing): Promise<void>
   await invokeTarget(aws, firing, 'Event');
 }
 
-/** The same, but waits for the target and gives its answer. Throws with the target's error where it failed. */
+/** The same, but waits for the target and gives its answer. Throws TargetFailed. */
 export async function fireScheduleAndWait(aws: LocalAws, firing: Firing): Promise<unknown> {
   const answer = await invokeTarget(aws, firing, 'RequestResponse');
   const text = Buffer.from(answer.Payload ?? []).toString();
-  if (answer.FunctionError !== undefined) throw new Error(`The schedule's target failed: ${text}`);
-  return JSON.parse(text);
+  const read = JSON.parse(text) as { errorMessage?: string };
+  if (answer.FunctionError !== undefined) throw new TargetFailed(`The schedule's target failed: ${read.errorMessage}`);
+  return read;
 }
 
 async function invokeTarget(aws: LocalAws, firing: Firing, invocation: InvocationType): Promise<InvokeCommandOutput> {

@@ -93,7 +93,7 @@ describe('real input, beside a run of the example', () => {
     expect(first.cost.writeUnits).toBeGreaterThan(due);
   });
 
-  it('leaves every row as the file alone says, attribute for attribute', () => {
+  it('P17 P26 P57: leaves every row as the file alone says, attribute for attribute', () => {
     expectTable(afterFirst, [cutoff]);
     expect(afterFirst).toMatchObject({ workDepth: 0, dlqDepth: 0 });
   });
@@ -105,7 +105,7 @@ describe('real input, beside a run of the example', () => {
     expect(text).toContain('unset AWS_PROFILE');
   });
 
-  it('joins the finished run at the same scheduled time and changes nothing', async () => {
+  it('P5: joins the finished run at the same scheduled time and changes nothing', async () => {
     const again = await runData('2026-01-01T00:00:00Z');
     expect(again).toEqual(first);
     expect(await look(again)).toEqual(afterFirst);
@@ -124,7 +124,7 @@ describe('real input, beside a run of the example', () => {
     }
   });
 
-  it('does not meet the example, which ends well with all that is done to it', async () => {
+  it('P50 P55 P57: does not meet the example, which ends well with all that is done to it', async () => {
     const { code, out, err } = await example;
     expect(err).not.toContain('NOT AS IT MUST BE');
     expect(code).toBe(0);

@@ -54,7 +54,7 @@ export async function disturb(
         remarks: [
           `${touched} records were reactivated, held, released or removed by people between plan and write`,
           `${doubled} messages were delivered twice`,
-          `1 delivery was killed after a write, its answer unread; its batch came back and was finished (${cameBack})`,
+          `1 delivery was killed after a write, its answer unread; batches that took a second attempt: ${cameBack}`,
         ],
       };
     },

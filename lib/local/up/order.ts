@@ -62,7 +62,13 @@ async function readExampleOrder(options: UpOptions, now: EpochMillis): Promise<O
     throw new BadOptions(`--retention-days ${retentionDays}: the cutoff ${formatInstant(cutoff)} is before 1990.`);
   }
   const cases = example.cases({ scheduledTime, cutoff });
-  return { subject: { kind: 'example', name, identity: name, cases }, settings, scheduledTime, cutoff };
+  const subject: Subject = { kind: 'example', name, identity: name, cases };
+  return { subject: settings.mode === 'enforce' ? subject : leftAlone(subject), settings, scheduledTime, cutoff };
+}
+
+/** People act between plan and write; where nothing is written, nobody needs to. */
+function leftAlone(subject: Subject): Subject {
+  return { ...subject, cases: subject.cases.map((one) => ({ ...one, left: one.loaded })) };
 }
 
 async function readDataOrder(options: UpOptions & { readonly data: string }, now: EpochMillis): Promise<Order> {

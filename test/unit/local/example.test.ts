@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exampleNames, loadExample } from '../../../lib/local/up/example.ts';
 import { expectedTenants, expectedTotals } from '../../../lib/local/up/expected.ts';
+import { readOrder } from '../../../lib/local/up/order.ts';
 import { judge } from '../../../lib/local/up/verdict.ts';
 
 const scheduledTime = Date.UTC(2026, 0, 5, 2);
@@ -40,6 +41,13 @@ describe('the example digest-eligibility', async () => {
       if (left === loaded) expect(judged).toBe(verdict);
       else expect(['expired', 'held_at_plan']).toContain(judged);
     }
+  });
+
+  it('is left alone by people where the run only reports', async () => {
+    const { subject } = await readOrder({ mode: 'report-only' }, Date.UTC(2026, 5, 1));
+    expect(subject.cases.every(({ loaded, left }) => left === loaded)).toBe(true);
+    expect(expectedTotals(subject.cases, 'none')).toMatchObject({ planned: 1957, outcomes: {} });
+    expect(subject.cases.length).toBe(cases.length);
   });
 
   it('has accounts a millisecond before, at and a millisecond after the cutoff', () => {
