@@ -1,5 +1,11 @@
 import { CfnParameter, type CfnParameterProps, type Stack } from 'aws-cdk-lib';
-import { NO_LIMIT, SETTING_KEYS, SETTINGS, type SettingDefinition, type SettingGroup } from '../core/policy/settings.ts';
+import {
+  NO_LIMIT,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingDefinition,
+  type SettingGroup,
+} from '../core/policy/settings.ts';
 import { integerPattern } from './integer-pattern.ts';
 import type { SettingTexts } from './setting-texts.ts';
 

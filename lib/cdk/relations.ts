@@ -12,9 +12,7 @@ export function addRelationRules(scope: Construct, texts: SettingTexts): void {
     if (relation.kind !== 'requires') continue;
     new CfnRule(scope, `${SETTINGS[relation.first].parameter}Rule`, {
       ruleCondition: isNot(relation.first, relation.unless),
-      assertions: [
-        { assert: isNot(relation.second, relation.not), assertDescription: relationSentence(relation) },
-      ],
+      assertions: [{ assert: isNot(relation.second, relation.not), assertDescription: relationSentence(relation) }],
     });
   }
   new CfnRule(scope, 'DifferentRule', {

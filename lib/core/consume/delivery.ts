@@ -30,6 +30,7 @@ export type RetryReason =
   | 'ledger_unavailable'
   | 'unknown_key'
   | 'out_of_time'
+  | 'rate_limited'
   | 'in_progress_elsewhere'
   | 'moved_on'
   | 'records_failed'

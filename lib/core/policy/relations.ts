@@ -102,7 +102,11 @@ export function numericProblems(settings: Settings): readonly Problem[] {
   }
   if (recordsPerRun !== null && capRecords !== null && recordsPerRun > capRecords) {
     problems.push(
-      problem('recordsPerRun', recordsPerRun, `RecordsPerRun must not be more than CapRecords ${capRecords}: a full run would be refused.`),
+      problem(
+        'recordsPerRun',
+        recordsPerRun,
+        `RecordsPerRun must not be more than CapRecords ${capRecords}: a full run would be refused.`,
+      ),
     );
   }
   if (windowDays !== null && settings.action === 'delete') {

@@ -345,7 +345,8 @@ export const SETTINGS = {
     parameter: 'AllowDelete',
     group: 'How',
     label: 'Allow deletion',
-    description: 'The switch of its own for deletion: only with yes does any role hold the permission to delete records.',
+    description:
+      'The switch of its own for deletion: only with yes does any role hold the permission to delete records.',
     default: 'no',
     choices: ['no', 'yes'],
     constraint: 'no or yes',
@@ -530,8 +531,8 @@ type ValueOf<D> = D extends { kind: 'integer' }
   : D extends { kind: 'limit' }
     ? number | null
     : D extends { kind: 'choice'; choices: readonly (infer C)[] }
-    ? C
-    : string;
+      ? C
+      : string;
 
 /** Every setting of a policy, parsed. Integers in the unit their name says; a limit that is `none` is null. */
 export type Settings = { readonly [K in SettingKey]: ValueOf<(typeof SETTINGS)[K]> };
