@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { environmentOf } from './access.ts';
+import { spawnOwned } from './child.ts';
 import { NODE_BIN, REPOSITORY } from './paths.ts';
 import type { LocalAws } from './server.ts';
 
@@ -13,15 +13,18 @@ export class CdkFailed extends Error {
   override name = 'CdkFailed';
 }
 
-export interface DeployOptions {
+export interface SynthesizeOptions {
+  /** CDK context by key. */
+  readonly context?: Readonly<Record<string, string>>;
+  readonly progress?: Progress;
+}
+
+export interface DeployOptions extends SynthesizeOptions {
   readonly stackName: string;
   /** CloudFormation parameters by name. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** CDK context by key. */
-  readonly context?: Readonly<Record<string, string>>;
   /** Command that synthesises the app, or a folder that was synthesised before; `cdk.json` says it unless given. */
   readonly app?: string;
-  readonly progress?: Progress;
 }
 
 export type StackOutputs = Readonly<Record<string, string>>;
@@ -34,20 +37,30 @@ export async function bootstrap(aws: LocalAws, progress: Progress = () => {}): P
   await cdk(aws, aws.folder, ['bootstrap', `aws://${aws.account}/${aws.region}`], progress);
 }
 
+/** Synthesises the app, bundles and all, for deployments to come; gives the folder. Needs no account. */
+export async function synthesize(aws: LocalAws, options: SynthesizeOptions = {}): Promise<string> {
+  const folder = join(aws.folder, 'cdk', 'app');
+  const args = ['synth', '--quiet', '--output', folder, ...given('--context', options.context)];
+  await cdk(aws, REPOSITORY, args, options.progress ?? (() => {}));
+  return folder;
+}
+
 /** Deploys by the real `cdk deploy` into an account that is bootstrapped; gives the stack's outputs. */
 export async function deploy(aws: LocalAws, options: DeployOptions): Promise<StackOutputs> {
   const folder = join(aws.folder, 'cdk', options.stackName);
   mkdirSync(folder, { recursive: true });
   const outputsFile = join(folder, 'outputs.json');
-  const given = (flag: string, values: Readonly<Record<string, string>> = {}) =>
-    Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${value}`]);
   const args = ['deploy', options.stackName, '--require-approval', 'never', '--outputs-file', outputsFile];
   args.push(...given('--parameters', options.parameters), ...given('--context', options.context));
-  args.push('--output', join(folder, 'assembly'));
-  if (options.app !== undefined) args.push('--app', options.app);
+  if (options.app === undefined) args.push('--output', join(folder, 'assembly'));
+  else args.push('--app', options.app);
   await cdk(aws, REPOSITORY, args, options.progress ?? (() => {}));
   const outputs = JSON.parse(readFileSync(outputsFile, 'utf8')) as Record<string, StackOutputs>;
   return outputs[options.stackName] ?? {};
+}
+
+function given(flag: string, values: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${value}`]);
 }
 
 /** The cdk command and the CDK library keep caches in the home folder, some of them under the account they spoke to. */
@@ -67,23 +80,22 @@ function cdkEnvironment(aws: LocalAws): NodeJS.ProcessEnv {
 }
 
 function cdk(aws: LocalAws, cwd: string, args: readonly string[], progress: Progress): Promise<void> {
-  const child = spawn(join(NODE_BIN, 'cdk'), [...args, '--no-notices', '--no-color', '--ci'], {
+  const child = spawnOwned(join(NODE_BIN, 'cdk'), [...args, '--no-notices', '--no-color', '--ci'], {
     cwd,
     env: cdkEnvironment(aws),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
-  for (const input of [child.stdout, child.stderr])
+  for (const input of [child.stdout, child.stderr]) {
+    if (input === null) continue;
     createInterface({ input }).on('line', (line) => {
       lines.push(line);
       progress(line);
     });
-  const end = () => child.kill('SIGKILL');
-  process.once('exit', end);
+  }
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
-      process.off('exit', end);
       const lastWords = lines.slice(-LAST_WORDS_LINES).join('\n');
       if (code === 0) resolve();
       else reject(new CdkFailed(`cdk ${args[0]} ended with ${code}:\n${lastWords}`));

@@ -96,7 +96,28 @@ def correct_secrets_of_stacks() -> None:
     handlers.update(create=create_secret, update=update_secret, delete=delete_secret)
 
 
+def correct_concurrency_of_mappings() -> None:
+    """A parameter's text becomes the number that a property takes (CloudFormation resource specification, Integer)."""
+    handlers = provisioners._RESOURCE_HANDLERS["AWS::Lambda::EventSourceMapping"]
+    create, update = handlers["create"], handlers["update"]
+
+    def with_numbers(props):
+        scaling = props.get("ScalingConfig")
+        if not scaling:
+            return props
+        return {**props, "ScalingConfig": {name: int(value) for name, value in scaling.items()}}
+
+    def create_mapping(logical_id, props, *args, **kwargs):
+        return create(logical_id, with_numbers(props), *args, **kwargs)
+
+    def update_mapping(physical_id, old, new, *args, **kwargs):
+        return update(physical_id, with_numbers(old), with_numbers(new), *args, **kwargs)
+
+    handlers.update(create=create_mapping, update=update_mapping)
+
+
 def apply() -> None:
     correct_sqs_actions()
     correct_partiql_actions()
     correct_secrets_of_stacks()
+    correct_concurrency_of_mappings()

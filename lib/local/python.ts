@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { spawnOwned } from './child.ts';
 import { LOCAL_HOME } from './paths.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
@@ -21,13 +21,13 @@ interface Ended {
 /** Runs a command to its end; `code` is null where there is no such command. */
 function run(command: string, args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawnOwned(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (chunk: Buffer) => {
       output += chunk.toString();
     };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
     child.on('error', () => resolve({ code: null, output }));
     child.on('close', (code) => resolve({ code, output: output.trim() }));
   });
@@ -77,7 +77,9 @@ export async function prepare(home = LOCAL_HOME, progress: (line: string) => voi
   if (await works(folder)) return python;
 
   const building = `${folder}.${randomUUID().slice(0, 8)}`;
+  const removeBuilding = () => rmSync(building, { recursive: true, force: true, maxRetries: 5 });
   mkdirSync(home, { recursive: true });
+  process.once('exit', removeBuilding);
   try {
     await build(command, building, progress);
     // What is there and does not work (its Python was removed from the machine) is in the way.
@@ -87,7 +89,8 @@ export async function prepare(home = LOCAL_HOME, progress: (line: string) => voi
     // A folder that is not empty: somebody else's rename came first, and theirs is as good as ours.
     if (!(await works(folder))) throw error;
   } finally {
-    rmSync(building, { recursive: true, force: true });
+    process.off('exit', removeBuilding);
+    removeBuilding();
   }
   return python;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { type InvocationType, InvokeCommand, type InvokeCommandOutput, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetScheduleCommand, SchedulerClient } from '@aws-sdk/client-scheduler';
 import { clientConfig } from './access.ts';
 import type { LocalAws } from './server.ts';
@@ -17,6 +17,18 @@ export interface Firing {
  * written. Not done under the schedule's role: its trust names the scheduler alone, and the local AWS keeps to that.
  */
 export async function fireSchedule(aws: LocalAws, firing: Firing): Promise<void> {
+  await invokeTarget(aws, firing, 'Event');
+}
+
+/** The same, but waits for the target and gives its answer. Throws with the target's error where it failed. */
+export async function fireScheduleAndWait(aws: LocalAws, firing: Firing): Promise<unknown> {
+  const answer = await invokeTarget(aws, firing, 'RequestResponse');
+  const text = Buffer.from(answer.Payload ?? []).toString();
+  if (answer.FunctionError !== undefined) throw new Error(`The schedule's target failed: ${text}`);
+  return JSON.parse(text);
+}
+
+async function invokeTarget(aws: LocalAws, firing: Firing, invocation: InvocationType): Promise<InvokeCommandOutput> {
   const scheduler = new SchedulerClient(clientConfig(aws));
   const schedule = await scheduler.send(
     new GetScheduleCommand({ Name: firing.scheduleName, GroupName: firing.groupName ?? 'default' }),
@@ -25,8 +37,8 @@ export async function fireSchedule(aws: LocalAws, firing: Firing): Promise<void>
   if (functionArn === undefined) throw new Error(`The schedule ${firing.scheduleName} has no target.`);
   const input = fillIn(Input, firing.scheduledTime, schedule.Arn ?? '');
   const lambda = new LambdaClient(clientConfig(aws));
-  await lambda.send(
-    new InvokeCommand({ FunctionName: functionArn, InvocationType: 'Event', Payload: Buffer.from(input) }),
+  return lambda.send(
+    new InvokeCommand({ FunctionName: functionArn, InvocationType: invocation, Payload: Buffer.from(input) }),
   );
 }
 

@@ -1,0 +1,57 @@
+import { runIdOf } from '../../core/identity/keys.ts';
+import { type ParsedSettings, parseSettings } from '../../core/policy/parse.ts';
+import { SETTING_KEYS, SETTINGS, type Settings } from '../../core/policy/settings.ts';
+
+export type Mode = Settings['mode'];
+
+/** Names that every local run gives its records' attributes. */
+export const ATTRIBUTES = {
+  key: 'id',
+  tenant: 'tenant',
+  timestamp: 'lastActivity',
+  hold: 'hold',
+  state: 'status',
+  expiredAt: 'expiredAt',
+  operationKey: 'sweepOperationKey',
+} as const;
+
+export const STATE = { eligible: 'ACTIVE', expired: 'EXPIRED' } as const;
+
+/** What differs between local runs; text as a person gave it. */
+export interface PolicyTexts {
+  readonly policyId: string;
+  readonly recordTableName: string;
+  readonly retentionDays: string | undefined;
+  readonly mode: string;
+}
+
+/** Reads the settings of a local run by the product's own rules. */
+export function readPolicy(texts: PolicyTexts): ParsedSettings {
+  return parseSettings({
+    ...texts,
+    policyVersion: 'v1',
+    partitionKeyAttribute: ATTRIBUTES.key,
+    tenantAttribute: ATTRIBUTES.tenant,
+    timestampAttribute: ATTRIBUTES.timestamp,
+    timestampFormat: 'iso-8601',
+    stateAttribute: ATTRIBUTES.state,
+    eligibleState: STATE.eligible,
+    expiredState: STATE.expired,
+    expiredAtAttribute: ATTRIBUTES.expiredAt,
+    operationKeyAttribute: ATTRIBUTES.operationKey,
+    holdAttributes: ATTRIBUTES.hold,
+    // The local scheduler fires with its placeholders not filled in; the run fires the schedule's target itself.
+    scheduleState: 'DISABLED',
+    // The shortest visibility timeout, 60 s: a delivery that crashes is back after that.
+    batchTimeBudgetSeconds: '1',
+  });
+}
+
+/** The settings as parameters of the stack. */
+export function parametersOf(settings: Settings): Record<string, string> {
+  return Object.fromEntries(SETTING_KEYS.map((key) => [SETTINGS[key].parameter, String(settings[key])]));
+}
+
+export function runIdAt(settings: Settings, scheduledTime: number): string {
+  return runIdOf(settings.policyId, settings.policyVersion, scheduledTime);
+}
