@@ -1,3 +1,4 @@
+import { parseInstant } from '../identity/instant.ts';
 import { listOf } from './digest.ts';
 import type { Problem } from './parse.ts';
 import { SETTINGS, type SettingKey, type Settings } from './settings.ts';
@@ -85,7 +86,7 @@ export function pacedBatchSeconds(
   return recordsPerSecond === null ? 0 : (batchSize * consumerConcurrency) / recordsPerSecond;
 }
 
-/** Relations between numbers, and between a name and a list of names: checked at synthesis and by preflight. */
+/** Relations that CloudFormation cannot compare: checked at synthesis for construct users, and by preflight. */
 export function numericProblems(settings: Settings): readonly Problem[] {
   const problems: Problem[] = [];
   const { recordsPerSecond, batchTimeBudgetSeconds, recordsPerRun, capRecords, windowDays } = settings;
@@ -112,7 +113,37 @@ export function numericProblems(settings: Settings): readonly Problem[] {
   if (windowDays !== null && settings.action === 'delete') {
     problems.push(problem('windowDays', windowDays, 'WindowDays must be none where Action is delete.'));
   }
-  return [...problems, ...holdProblems(settings)];
+  return [...problems, ...holdProblems(settings), ...scheduleProblems(settings)];
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function scheduleProblems(settings: Settings): readonly Problem[] {
+  const { scheduleExpression, scheduleStart, scheduleTimeZone } = settings;
+  const problems: Problem[] = [];
+  if (scheduleExpression.startsWith('rate') && scheduleStart === '') {
+    problems.push(
+      problem(
+        'scheduleStart',
+        '(nothing)',
+        `ScheduleStart is needed with ${scheduleExpression}: a rate without a start fires at the moment of deployment.`,
+      ),
+    );
+  }
+  if (scheduleStart !== '' && parseInstant(scheduleStart) === undefined) {
+    problems.push(problem('scheduleStart', scheduleStart, 'ScheduleStart is a time that no calendar has.'));
+  }
+  if (!isTimeZone(scheduleTimeZone)) {
+    problems.push(problem('scheduleTimeZone', scheduleTimeZone, 'ScheduleTimeZone is not a time zone that exists.'));
+  }
+  return problems;
 }
 
 function holdProblems(settings: Settings): readonly Problem[] {

@@ -269,6 +269,19 @@ export const SETTINGS = {
     constraint: 'an IANA time zone such as UTC or Europe/Berlin',
     inPolicyDigest: false,
   },
+  scheduleStart: {
+    kind: 'text',
+    parameter: 'ScheduleStart',
+    group: 'When',
+    label: 'First time of a rate',
+    description:
+      'UTC instant from which a rate(...) counts, such as 2027-01-01T02:00:00Z. A rate without one would fire at deployment and is refused. Blank for cron.',
+    default: '',
+    pattern: '([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?',
+    maxLength: 20,
+    constraint: 'blank or a UTC instant like 2027-01-01T02:00:00Z',
+    inPolicyDigest: false,
+  },
   scheduleState: {
     kind: 'choice',
     parameter: 'ScheduleState',
