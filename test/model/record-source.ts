@@ -1,13 +1,16 @@
 import { asciiJson } from '../../lib/core/identity/encode.ts';
+import type { EpochMillis } from '../../lib/core/identity/instant.ts';
+import type { RunKind } from '../../lib/core/identity/keys.ts';
+import type { Settings } from '../../lib/core/policy/settings.ts';
 import { readTimestamp } from '../../lib/core/policy/timestamp.ts';
 import type { DiscoveredRecord, RecordPage, RecordSource } from '../../lib/core/ports/index.ts';
 import { MAX_TENANT_BYTES } from '../../lib/core/publish/reference.ts';
 import { keysetPage, type Paging } from './paging.ts';
-import { isHeld, keyOfId, type MemoryRecords, type Row, storedValue, witnessOf } from './records.ts';
+import { expiryWitnessOf, isHeld, keyOfId, type MemoryRecords, type Row, storedValue, witnessOf } from './records.ts';
 
 export interface SourceOptions {
-  /** `index`: rows without a readable timestamp are not seen. */
-  readonly through: 'table' | 'index';
+  /** `index`: rows without a readable timestamp are not seen. `due-query`: nor are those that are not due. */
+  readonly through: 'table' | 'index' | 'due-query';
   /** `keys-only`: no hold is seen at discovery (pitfall P19). */
   readonly projection: 'all' | 'keys-only';
   /** `timestamp`: a record that is touched during discovery may be seen twice or not at all. */
@@ -25,69 +28,111 @@ const DEFAULTS: SourceOptions = {
   writeUnits: 1,
 };
 
+/** What a run looks for: records that may expire, or records that are expired and may be deleted. */
+export interface SourceSubject {
+  readonly settings: Settings;
+  readonly cutoff: EpochMillis;
+  readonly kind: RunKind;
+}
+
 /** Discovery over the rows. The state filter is applied after a page is cut, so a page may be empty (pitfall P11). */
 export class MemoryRecordSource implements RecordSource {
   readonly seesUnreadable: boolean;
+  readonly seesAll: boolean;
   readonly segments: readonly string[];
   readonly #records: MemoryRecords;
   readonly #options: SourceOptions;
-  #stale: readonly Row[] | undefined;
+  readonly #subject: SourceSubject;
+  /** Shared by all views of the rows. */
+  readonly #view: { stale: readonly Row[] | undefined };
 
-  constructor(records: MemoryRecords, options: Partial<SourceOptions> = {}) {
+  constructor(
+    records: MemoryRecords,
+    options: Partial<SourceOptions> = {},
+    subject?: SourceSubject,
+    view: { stale: readonly Row[] | undefined } = { stale: undefined },
+  ) {
+    const { settings } = records;
     this.#records = records;
     this.#options = { ...DEFAULTS, ...options };
+    this.#subject = subject ?? { settings, cutoff: Number.POSITIVE_INFINITY, kind: settings.action };
+    this.#view = view;
     this.seesUnreadable = this.#options.through === 'table';
-    this.segments = Array.from({ length: records.settings.discoverySegments }, (_, number) => `segment-${number}`);
+    this.seesAll = this.#options.through !== 'due-query';
+    const { discoverySegments } = this.#subject.settings;
+    this.segments = Array.from({ length: discoverySegments }, (_, number) => `segment-${number}`);
+  }
+
+  /** The same rows as a run's own snapshot of the policy describes them. */
+  forRun({ settings, cutoff, kind }: SourceSubject): MemoryRecordSource {
+    return new MemoryRecordSource(this.#records, this.#options, { settings, cutoff, kind }, this.#view);
   }
 
   /** From now on discovery sees the rows as they are at this moment. */
   fallBehind(): void {
-    this.#stale = this.#records.rows();
+    this.#view.stale = this.#records.rows();
   }
 
   catchUp(): void {
-    this.#stale = undefined;
+    this.#view.stale = undefined;
   }
 
   async page(segment: string, cursor: string | undefined): Promise<RecordPage> {
     const number = this.segments.indexOf(segment);
     if (number < 0) throw new Error(`no such segment: ${segment}`);
-    const rows = (this.#stale ?? this.#records.rows())
+    const rows = (this.#view.stale ?? this.#records.rows())
       .filter((row) => segmentOf(this.#id(row), this.segments.length) === number)
-      .filter((row) => this.seesUnreadable || this.#timestamp(row).kind === 'readable')
+      .filter((row) => this.#isSeen(row))
       .sort((a, b) => (this.#sortKey(a) < this.#sortKey(b) ? -1 : 1));
     const page = keysetPage(rows, (row) => this.#sortKey(row), cursor, this.#options.paging);
-    const { stateAttribute, eligibleState } = this.#records.settings;
+    const { stateAttribute, eligibleState, expiredState } = this.#subject.settings;
+    const state = this.#deletes ? expiredState : eligibleState;
     return {
-      records: page.items.filter((row) => row[stateAttribute] === eligibleState).map((row) => this.#seen(row)),
+      records: page.items.filter((row) => row[stateAttribute] === state).map((row) => this.#seen(row)),
       next: page.next,
     };
   }
 
+  get #deletes(): boolean {
+    return this.#subject.kind === 'delete';
+  }
+
+  #isSeen(row: Row): boolean {
+    if (this.seesUnreadable) return true;
+    const timestamp = this.#timestamp(row);
+    return timestamp.kind === 'readable' && (this.seesAll || timestamp.millis < this.#subject.cutoff);
+  }
+
   #seen(row: Row): DiscoveredRecord {
-    const { settings } = this.#records;
+    const { settings } = this.#subject;
+    const carried = storedValue(row, settings.operationKeyAttribute);
     return {
       key: keyOfId(this.#id(row)),
-      witness: witnessOf(row, settings),
+      witness: (this.#deletes ? expiryWitnessOf : witnessOf)(row, settings),
       tenant: tenantOf(row, settings.tenantAttribute),
       timestamp: this.#timestamp(row),
       held: this.#options.projection === 'all' && isHeld(row, settings),
+      operationKey: this.#deletes && carried.type === 'S' ? carried.text : undefined,
       writeUnits: this.#options.writeUnits,
     };
   }
 
   #id(row: Row): string {
-    return String(row[this.#records.settings.partitionKeyAttribute]);
+    return String(row[this.#subject.settings.partitionKeyAttribute]);
+  }
+
+  get #timeAttribute(): string {
+    const { timestampAttribute, expiredAtAttribute } = this.#subject.settings;
+    return this.#deletes ? expiredAtAttribute : timestampAttribute;
   }
 
   #timestamp(row: Row) {
-    const { timestampAttribute, timestampFormat } = this.#records.settings;
-    return readTimestamp(storedValue(row, timestampAttribute), timestampFormat);
+    return readTimestamp(storedValue(row, this.#timeAttribute), this.#subject.settings.timestampFormat);
   }
 
   #sortKey(row: Row): string {
     if (this.#options.order === 'key') return this.#id(row);
-    return `${storedValue(row, this.#records.settings.timestampAttribute).text} ${this.#id(row)}`;
+    return `${storedValue(row, this.#timeAttribute).text} ${this.#id(row)}`;
   }
 }
 

@@ -60,7 +60,13 @@ function commonPorts({ ledger, queue, signer, world }: Deployment) {
 }
 
 export function dispatchPorts(stage: Deployment, more: Partial<DispatchPorts> = {}): DispatchPorts {
-  return { ...commonPorts(stage), sourceFor: async () => stage.source, owner: 'dispatcher', ...more };
+  return {
+    ...commonPorts(stage),
+    sourceFor: async (run) => stage.source.forRun(run),
+    probe: stage.probe,
+    owner: 'dispatcher',
+    ...more,
+  };
 }
 
 export function reconcilePorts(stage: Deployment, more: Partial<ReconcilePorts> = {}): ReconcilePorts {
@@ -73,6 +79,7 @@ export function consumePorts(stage: Deployment, more: Partial<ConsumePorts> = {}
     ...common,
     target: stage.target,
     idempotency: stage.idempotency.on(common.clock),
+    admission: stage.admission,
     policyId: stage.settings.policyId,
     owner: 'consumer',
     ...more,
