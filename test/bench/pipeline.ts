@@ -107,7 +107,7 @@ export async function runPipeline(store: BenchStore, batchSize: number): Promise
   const run = await shared.ledger.readRun(dispatched.runId);
   if (run === undefined) throw new Error('The run is not in the ledger.');
   return {
-    view: viewRun(run, await standingOf(shared.ledger, run)),
+    view: viewRun(run, await standingOf(shared.ledger, run), shared.clock.now()),
     cost,
     largestBodyBytes: Math.max(0, ...bodies.map((body) => Buffer.byteLength(body))),
     bodies,

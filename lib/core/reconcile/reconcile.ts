@@ -3,6 +3,7 @@ import type { Deadline, Ledger, Log, QueueDepth, Resumer } from '../ports/index.
 import { type PublishPorts, publishDue } from '../publish/publish.ts';
 import { type Standing, StandingCount, verdict } from './closing.ts';
 import { EMPTY_PASSES, recoverLostMessages } from './lost.ts';
+import { HOUR_MILLIS, isOverdue } from './overdue.ts';
 
 export interface ReconcilePorts extends PublishPorts {
   readonly resumer: Resumer;
@@ -18,9 +19,19 @@ export interface ReconcileResult {
   readonly published: number;
   /** Runs whose proof does not hold; each is also logged as an error. */
   readonly mismatched: number;
+  /** Runs past their deadline and not closed when the pass began with them; each is also logged as an error. */
+  readonly overdue: number;
 }
 
-const NOTHING: ReconcileResult = { openRuns: 0, resumed: 0, closed: 0, recovered: 0, published: 0, mismatched: 0 };
+const NOTHING: ReconcileResult = {
+  openRuns: 0,
+  resumed: 0,
+  closed: 0,
+  recovered: 0,
+  published: 0,
+  mismatched: 0,
+  overdue: 0,
+};
 const MARGIN_MILLIS = 20_000;
 
 /** Where a run stands, from its batch items. */
@@ -79,13 +90,21 @@ async function reopenIfMoved(ports: ReconcilePorts, run: RunItem): Promise<Parti
   return {};
 }
 
-async function reconcileRun(
+/** Says so at every pass: whoever missed the first time is told again. */
+function watchDeadline({ log, clock }: ReconcilePorts, run: RunItem): Partial<ReconcileResult> {
+  const now = clock.now();
+  if (!isOverdue(run, now)) return {};
+  const hours = Math.floor((now - run.scheduledTime) / HOUR_MILLIS);
+  const { runDeadlineHours } = run.settings;
+  log.event('error', 'run_overdue', { runId: run.runId, status: run.status, hours, runDeadlineHours });
+  return { overdue: 1 };
+}
+
+async function advanceRun(
   ports: ReconcilePorts,
-  runId: string,
+  run: RunItem,
   depth: () => Promise<QueueDepth>,
 ): Promise<Partial<ReconcileResult>> {
-  const run = await ports.ledger.readRun(runId);
-  if (run === undefined) return {};
   if (run.status === 'draining') return tryToClose(ports, run, depth);
   if (run.status === 'complete_with_quarantine') return reopenIfMoved(ports, run);
   const lapsed = run.lease.until <= ports.clock.now();
@@ -94,6 +113,17 @@ async function reconcileRun(
     return { resumed: 1 };
   }
   return {};
+}
+
+async function reconcileRun(
+  ports: ReconcilePorts,
+  runId: string,
+  depth: () => Promise<QueueDepth>,
+): Promise<Partial<ReconcileResult>> {
+  const run = await ports.ledger.readRun(runId);
+  if (run === undefined) return {};
+  const overdue = watchDeadline(ports, run);
+  return { ...(await advanceRun(ports, run, depth)), ...overdue };
 }
 
 function add(sum: ReconcileResult, part: Partial<ReconcileResult>): ReconcileResult {

@@ -1,3 +1,4 @@
+import { systemClock } from '../../aws/system.ts';
 import type { RunItem } from '../../core/ledger/items.ts';
 import { isFinishedRun } from '../../core/ledger/lifecycle.ts';
 import { TIME_BUDGETS } from '../../core/policy/budget.ts';
@@ -77,5 +78,5 @@ export async function close({ aws, ledger, outputs }: Pipeline, runId: string): 
 export async function viewOf({ ledger }: Pipeline, runId: string): Promise<RunDetailView> {
   const run = await ledger.readRun(runId);
   if (run === undefined) throw new Error(`Run ${runId} is gone from the ledger.`);
-  return readRunDetail(ledger, run);
+  return readRunDetail(ledger, run, systemClock.now());
 }
