@@ -37,12 +37,15 @@ export async function bootstrap(aws: LocalAws, progress: Progress = () => {}): P
   await cdk(aws, aws.folder, ['bootstrap', `aws://${aws.account}/${aws.region}`], progress);
 }
 
-/** Synthesises the app, bundles and all, for deployments to come; gives the folder. Needs no account. */
-export async function synthesize(aws: LocalAws, options: SynthesizeOptions = {}): Promise<string> {
-  const folder = join(aws.folder, 'cdk', 'app');
-  const args = ['synth', '--quiet', '--output', folder, ...given('--context', options.context)];
+/** Synthesises the app, bundles and all, into `appFolder`, for deployments to come. */
+export async function synthesize(aws: LocalAws, options: SynthesizeOptions = {}): Promise<void> {
+  const args = ['synth', '--quiet', '--output', appFolder(aws), ...given('--context', options.context)];
   await cdk(aws, REPOSITORY, args, options.progress ?? (() => {}));
-  return folder;
+}
+
+/** Where `synthesize` leaves the app. */
+export function appFolder(aws: LocalAws): string {
+  return join(aws.folder, 'cdk', 'app');
 }
 
 /** Deploys by the real `cdk deploy` into an account that is bootstrapped; gives the stack's outputs. */

@@ -1,9 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Settings } from '../../core/policy/settings.ts';
 import { clientConfig, pointProcessAt } from '../access.ts';
-import { bootstrap, deploy, type Progress, synthesize } from '../cdk.ts';
+import { appFolder, bootstrap, deploy, type Progress, synthesize } from '../cdk.ts';
 import { createRecordTable, type Item, loadRecords } from '../records.ts';
-import { type OwnLocalAws, startLocalAws } from '../server.ts';
+import { type LocalAws, type OwnLocalAws, startLocalAws } from '../server.ts';
 import { connect, type Pipeline } from './pipeline.ts';
 import { ATTRIBUTES, parametersOf } from './policy.ts';
 
@@ -29,24 +29,26 @@ export async function bringUp({ home, settings, items, progress }: BringUpOption
   const aws = await startLocalAws({ home, progress });
   progress(`it answers at ${aws.endpoint}; bootstrapping, synthesising and loading the records`);
   pointProcessAt(aws);
-  const [app, loaded] = await Promise.all([
-    synthesize(aws, { context: CONTEXT }),
+  const [loaded] = await Promise.all([
     load(aws, settings.recordTableName, items),
+    synthesize(aws, { context: CONTEXT }),
     bootstrap(aws),
   ]);
   progress(`${loaded} records are in table ${settings.recordTableName}; deploying the stack ${STACK} by cdk deploy`);
-  const outputs = await deploy(aws, { stackName: STACK, app, parameters: parametersOf(settings) });
-  return { ...connect(aws, STACK, outputs), aws };
+  return { ...(await deployStack(aws, settings)), aws };
 }
 
-/** Deploys the stack again, with other parameters. */
-export async function redeploy(pipeline: Pipeline, settings: Settings): Promise<Pipeline> {
-  const { aws } = pipeline;
-  const outputs = await deploy(aws, { stackName: STACK, context: CONTEXT, parameters: parametersOf(settings) });
-  return connect(aws, STACK, outputs);
+/** Deploys the same code again, with other parameters. */
+export function redeploy({ aws }: Pipeline, settings: Settings): Promise<Pipeline> {
+  return deployStack(aws, settings);
 }
 
-async function load(aws: OwnLocalAws, name: string, items: Iterable<Item>): Promise<number> {
+async function deployStack(aws: LocalAws, settings: Settings): Promise<Pipeline> {
+  const options = { stackName: STACK, app: appFolder(aws), parameters: parametersOf(settings) };
+  return connect(aws, STACK, await deploy(aws, options));
+}
+
+async function load(aws: LocalAws, name: string, items: Iterable<Item>): Promise<number> {
   const client = new DynamoDBClient(clientConfig(aws));
   await createRecordTable(client, { name, partitionKey: ATTRIBUTES.key });
   return loadRecords(client, name, items);

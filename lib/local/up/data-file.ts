@@ -32,8 +32,13 @@ export async function readDataFile(path: string): Promise<DataFile> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new BadData(`${path}: there is no such file.`);
   const hash = createHash('sha256');
   const rows = new Rows(path);
+  let header: readonly string[] | undefined;
   const parser = parse({
-    columns: (header: string[]) => checkHeader(path, header),
+    columns: (given: string[]) => {
+      header = given;
+      checkHeader(path, given);
+      return given;
+    },
     info: true,
     skip_empty_lines: true,
     max_record_size: MAX_ROW_CHARACTERS,
@@ -45,7 +50,7 @@ export async function readDataFile(path: string): Promise<DataFile> {
   } catch (error) {
     throw error instanceof CsvError ? new BadData(`${path}: line ${lineOf(error)}: ${sayCsv(error)}`) : error;
   }
-  if (parser.info.lines === 0) throw new BadData(`${path}: line 1: there is no header.`);
+  if (header === undefined) throw new BadData(`${path}: line 1: there is no header.`);
   return { items: rows.items, digest: hash.digest('hex') };
 }
 
@@ -63,7 +68,7 @@ async function* decoded(path: string, hash: Hash): AsyncGenerator<string> {
   }
 }
 
-function checkHeader(path: string, header: readonly string[]): string[] {
+function checkHeader(path: string, header: readonly string[]): void {
   const bad = (what: string) => new BadData(`${path}: line 1: ${what}`);
   const missing = COLUMNS.filter((column) => !header.includes(column));
   if (missing.length > 0) {
@@ -75,7 +80,6 @@ function checkHeader(path: string, header: readonly string[]): string[] {
     if (TAKEN.includes(column))
       throw bad(`the column ${column} has the name of an attribute that the run itself sets.`);
   }
-  return [...header];
 }
 
 class Rows {

@@ -126,6 +126,21 @@ describe('a delivery that comes again', () => {
     expect(await theRun(stage)).toMatchObject({ status: 'complete', closing: { processed: 3 } });
   });
 
+  it('P42: what a crash left in progress does not keep the next generation waiting', async () => {
+    const stage = await published(accounts(3), {}, { idempotency: { leaseMillis: 3_600_000 } });
+    stage.crew.interference = { fate: ({ name }) => (name === 'target.apply' ? 'crash' : 'go') };
+    await stage.consume(await stage.receive());
+    stage.crew.interference = { fate: () => 'go' };
+    const guard = { generation: 0 };
+    const at = { since: stage.world.millis };
+    await stage.ledger.moveUnit({ runId: stage.runId, unit: '0' }, 'quarantine', guard, at);
+    await stage.redrive();
+    await stage.consume(await stage.receive());
+    expect(stage.decisions).toEqual([COMMITTED]);
+    expect(stage.idempotency.keys()).toHaveLength(2);
+    expect(await theUnit(stage)).toMatchObject({ state: 'committed', generation: 1, counts: { expired: 3 } });
+  });
+
   it.each(['transient', 'permanent'] as const)(
     'P43: a late loser with a %s failure deletes the record of the winner; the third delivery still finds it done',
     async (failureClass) => {
@@ -148,7 +163,8 @@ describe('a delivery that comes again', () => {
       // And where the third had read the ledger before the winner was done:
       const prepared = early.get(delivery.messageId);
       if (prepared === undefined) throw new Error('not prepared');
-      expect(await consume(consumePorts(stage), delivery, prepared, timeLeft())).toEqual(COMMITTED);
+      const unused = altered(stage.target, { apply: () => Promise.reject(new Error('nothing is left to do')) });
+      expect(await consume(consumePorts(stage, { target: unused }), delivery, prepared, timeLeft())).toEqual(COMMITTED);
       expect(stage.records.writes).toHaveLength(2);
       expect(stage.queue.deadLetters.copies()).toEqual([]);
       expect(await theUnit(stage)).toMatchObject({ state: 'committed', attempts: 2, counts: { expired: 2 } });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../lib/core/identity/encode.ts';
 import type { Slice } from '../../../lib/core/ledger/items.ts';
+import { sealSlice } from '../../../lib/core/plan/open-slices.ts';
 import { type Ledger, PortError, type TargetCall } from '../../../lib/core/ports/index.ts';
 import { referenceTo } from '../../../lib/core/publish/publish.ts';
 import { type BatchReference, encodeReference } from '../../../lib/core/publish/reference.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { type Delivery, idOfKey } from '../../model/index.ts';
-import { accounts, altered, decide, deploy, endsIn, published, receiveOne, theRun } from './stage.ts';
+import { account, accounts, altered, decide, deploy, endsIn, OLD, published, receiveOne, theRun } from './stage.ts';
 
 const COMMITTED = { kind: 'acknowledge', why: 'committed' };
 const BAD = { kind: 'acknowledge', why: 'bad_message' };
@@ -139,6 +140,30 @@ describe('a message that is not to be trusted', () => {
   it('P39: of a schema version that is not known, it waits in the ledger and the dead-letter queue', async () => {
     const stage = await published(accounts(3));
     await condemned(stage, JSON.stringify({ ...JSON.parse(await signed(stage)), schemaVersion: 99 }), 'unknown_schema');
+  });
+
+  it.each([
+    { mac: 'AAAA' },
+    { tenant: 't2' },
+    { runId: 'accounts.v1.20250101T000000Z' },
+    { cutoff: '2025-06-01T00:00:00.000Z' },
+    { policyVersion: 'v2' },
+    { unit: '1' },
+    { generation: 1 },
+  ])('altered in %j after it was signed, it is forged', async (change) => {
+    const stage = await published(accounts(3));
+    await condemned(stage, JSON.stringify({ ...JSON.parse(await signed(stage)), ...change }), 'bad_signature');
+  });
+
+  it('of a slice that a dead dispatcher left beyond the plan, it is not carried out', async () => {
+    const stage = await published(accounts(3));
+    const [planned] = stage.ledger.contents().slices;
+    const entries = [{ key: '["Sa9999"]', witness: `S:${OLD}`, writeUnits: 1 }];
+    const beyond = sealSlice({ tenant: 't1', entries }, stage.runId, 1, 1);
+    expect(beyond.tenant).toBe(planned?.tenant);
+    await stage.ledger.putSlice(beyond);
+    stage.records.put(account('a9999'));
+    await condemned(stage, await signed(stage, { unit: '1' }), 'unknown_unit');
   });
 
   it('received twice, it keeps the first sighting', async () => {

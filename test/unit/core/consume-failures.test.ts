@@ -131,6 +131,22 @@ describe('a batch that fails', () => {
     expect(await theUnit(stage)).not.toHaveProperty('counts');
   });
 
+  it('an answer given twice, or about a stranger beside all others, counts for nothing more', async () => {
+    const stage = await published(accounts(3), {}, { target: { recordsPerCall: 3 } });
+    const apply = async (call: TargetCall) => {
+      const results = await stage.target.apply(call);
+      const stranger = { kind: 'outcome', key: '["Sstranger"]', outcome: 'expired', applied: 'now' } as const;
+      return [
+        ...results,
+        stranger,
+        ...results.map(({ key }) => ({ kind: 'failed', key, failure: THROTTLED }) as const),
+      ];
+    };
+    const target = altered(stage.target, { apply });
+    expect(await decide(stage, [await receiveOne(stage)], { target })).toEqual([COMMITTED]);
+    expect(await theUnit(stage)).toMatchObject({ counts: { expired: 3 } });
+  });
+
   it('keeps its decision where the idempotency record cannot be deleted, whose error replaces the body’s', async () => {
     const stage = await published(accounts(3), {}, { idempotency: { deleteFails: 1 } });
     stage.target.poison('a0001', DENIED);

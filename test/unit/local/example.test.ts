@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { exampleNames, loadExample } from '../../../lib/local/up/example.ts';
+import { expectedTenants, expectedTotals } from '../../../lib/local/up/expected.ts';
+import { judge } from '../../../lib/local/up/verdict.ts';
+
+const scheduledTime = Date.UTC(2026, 0, 5, 2);
+const at = { scheduledTime, cutoff: scheduledTime - 365 * 86_400_000 };
+
+describe('the example digest-eligibility', async () => {
+  const example = await loadExample('digest-eligibility');
+  const cases = example.cases(at);
+
+  it('is there to be run', () => {
+    expect(exampleNames()).toContain('digest-eligibility');
+    expect(Date.parse(example.scheduledTime)).toBe(scheduledTime);
+    expect(example.retentionDays).toBe('365');
+  });
+
+  it('is the same every time', () => {
+    expect(example.cases(at)).toEqual(cases);
+    expect(expectedTotals(cases, 'carried-out')).toEqual({
+      discovered: 2118,
+      planned: 1957,
+      held: 161,
+      unreadable: 84,
+      outcomes: { expired: 1845, state_changed: 55, held: 34, absent: 23 },
+    });
+  });
+
+  it('has a few thousand accounts in tens of tenants, most of them in a few', () => {
+    expect(cases.length).toBeGreaterThan(3_000);
+    const planned = [...expectedTenants(cases, 'none').values()].map((totals) => totals.planned).sort((a, b) => b - a);
+    expect(planned).toHaveLength(40);
+    expect(planned.slice(0, 4).reduce((sum, n) => sum + n)).toBeGreaterThan(1957 * 0.4);
+  });
+
+  it('knows of each account what follows from the account as it was loaded', () => {
+    for (const { loaded, left, verdict } of cases) {
+      const judged = judge(loaded, at.cutoff);
+      if (left === loaded) expect(judged).toBe(verdict);
+      else expect(['expired', 'held_at_plan']).toContain(judged);
+    }
+  });
+
+  it('has accounts a millisecond before, at and a millisecond after the cutoff', () => {
+    const verdictsAt = (millis: number) =>
+      new Set(
+        cases.filter(({ loaded }) => Date.parse(loaded.lastActivity?.S ?? '') === millis).map((one) => one.verdict),
+      );
+    expect(verdictsAt(at.cutoff - 1)).toEqual(new Set(['expired']));
+    expect(verdictsAt(at.cutoff)).toEqual(new Set(['not_due']));
+    expect(verdictsAt(at.cutoff + 1)).toEqual(new Set(['not_due']));
+  });
+});
