@@ -26,6 +26,9 @@ export function accounts(count: number, more: Row = {}): readonly Row[] {
   return Array.from({ length: count }, (_, number) => account(`a${String(number).padStart(4, '0')}`, more));
 }
 
+/** A table in which so many records are not due: what is unreadable beside them is a small share of it. */
+export const FEW_OF_MANY = { source: { others: 1_000 } } as const;
+
 /** The pipeline on models over these rows. */
 export function deploy(
   rows: readonly Row[],
