@@ -9,6 +9,7 @@ import {
   accounts,
   CUTOFF,
   deploy,
+  FEW_OF_MANY,
   instant,
   OLD,
   published,
@@ -23,9 +24,6 @@ async function view(stage: Deployment): Promise<RunView> {
   const run = await theRun(stage);
   return viewRun(run, await standingOf(stage.ledger, run), stage.world.millis);
 }
-
-/** The unreadable ones are few of many. */
-const MANY = { source: { others: 1000 } };
 
 function rows() {
   const odd = [
@@ -48,7 +46,7 @@ describe('view of a run', () => {
   });
 
   it('follows the counts at every moment of the run', async () => {
-    const stage = await published(rows(), {}, MANY);
+    const stage = await published(rows(), {}, FEW_OF_MANY);
     stage.target.poison('a0006', { class: 'permanent', error: 'Denied' });
     stage.records.remove('a0000');
     const views = [await view(stage)];
@@ -73,7 +71,7 @@ describe('view of a run', () => {
   });
 
   it('of a complete run says what was found, what became of it, and that the proof holds', async () => {
-    const stage = await published(rows(), {}, MANY);
+    const stage = await published(rows(), {}, FEW_OF_MANY);
     await settle(stage);
     const shown = await view(stage);
     expect(shown).toMatchObject({
@@ -96,7 +94,7 @@ describe('view of a run', () => {
   });
 
   it('is plain data, the same after a trip through JSON', async () => {
-    const stage = await published(rows(), {}, MANY);
+    const stage = await published(rows(), {}, FEW_OF_MANY);
     await settle(stage);
     const shown = await view(stage);
     expect(JSON.parse(JSON.stringify(shown))).toEqual(shown);
@@ -146,7 +144,7 @@ describe('view of what speaks against a run', () => {
   it('shows action, window, and what was examined and left over', async () => {
     const settings = { windowDays: '30', recordsPerRun: '2' };
     const recent = accounts(3, { lastActivity: instant(CUTOFF - 1) });
-    const stage = await published([...recent, account('old')], settings, MANY);
+    const stage = await published([...recent, account('old')], settings, FEW_OF_MANY);
     expect(await view(stage)).toMatchObject({
       ...{ action: 'expire', window: { days: 30, from: instant(CUTOFF - 30 * DAY_MILLIS) } },
       ...{ examined: 1004, discovered: 3, planned: 2, overLimit: 1 },
