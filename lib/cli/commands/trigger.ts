@@ -9,7 +9,6 @@ import { checkOnly } from '../check-only.ts';
 import { assertConfirmable, confirm } from '../confirm.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { isOnItsWay, waitForPlan } from '../follow.ts';
-import { sayProblem } from '../render/reasons.ts';
 import { renderTrigger } from '../render/run.ts';
 import { type Cli, defineAction, type Session } from '../session.ts';
 import type { Pipeline } from '../world.ts';
@@ -107,10 +106,9 @@ function finish(session: Session, view: TriggerView): ExitCode {
   return EXIT.refused;
 }
 
-function sayRefused({ refusals, scheduledTime }: RunView): string {
-  return [
-    'The run is refused. Nothing was published, nothing was changed:',
-    ...refusals.map((problem) => `  ${sayProblem(problem)}`),
-    `Mend it and trigger ${scheduledTime} again: the same scheduled time may be tried until it is not refused.`,
-  ].join('\n');
+function sayRefused({ scheduledTime }: RunView): string {
+  return (
+    'The run is refused: nothing was published, nothing was changed. ' +
+    `Mend what it says and trigger ${scheduledTime} again: the same scheduled time may be tried until it is not refused.`
+  );
 }

@@ -60,7 +60,7 @@ function remarks({ refusals, notes, overdue }: RunView): string | null {
     ...(parameters.length > 0 ? [`because of ${parameters.join(', ')}`] : []),
     ...new Set(notes.map(({ note }) => note)),
   ];
-  return words.length === 0 ? null : words.join(', ');
+  return words.length === 0 ? null : words.join('; ');
 }
 
 export function renderRunDetail(run: RunDetailView): string {

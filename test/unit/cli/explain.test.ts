@@ -289,7 +289,7 @@ describe('sweep explain: a deletion', () => {
     expect(view.finding).toEqual({ kind: 'deleted_or_gone' });
   });
 
-  it('P73: says of a record made anew under the key of a deleted one that it is another', async () => {
+  it('says of a record made anew under the key of a deleted one that it is another', async () => {
     const deployment = await deleted();
     const [id = ''] = ofBatch(deployment, 0);
     deployment.records.recreate(id);

@@ -58,7 +58,7 @@ describe('sweep runs', () => {
     const { exitCode, out } = await new Terminal(deployment).run('runs');
     expect(exitCode).toBe(0);
     expect(out).toMatch(/^accounts.v1.20260102T000000Z +expire +refused .* because of CapRecords$/m);
-    expect(out).toMatch(/^accounts.v1.20260101T000000Z +expire +draining .* overdue, first_run$/m);
+    expect(out).toMatch(/^accounts.v1.20260101T000000Z +expire +draining .* overdue; first_run$/m);
     expect(out).toMatch(/^accounts.v1.20260102T000000Z +CapRecords 3: the plan has \d+ records/m);
   });
 

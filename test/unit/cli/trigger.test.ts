@@ -156,8 +156,8 @@ describe('sweep trigger: a run that is refused', () => {
     const terminal = new Terminal(deployment);
     const { exitCode, out, err } = await terminal.run(...args);
     expect(exitCode).toBe(5);
-    expect(out).toMatch(/Status +refused/);
-    expect(err).toContain('  CapRecords 7: the plan has 8 records. Nothing was published.');
+    expect(out).toMatch(/Status +refused\nRefused +CapRecords 7: the plan has 8 records. Nothing was published./);
+    expect(err).toContain('nothing was published, nothing was changed');
     expect(err).toContain('trigger 2026-01-01T00:00:00.000Z again');
     expect(deployment.queue.sent).toEqual([]);
     const view = await terminal.json<TriggerView>(...args);
