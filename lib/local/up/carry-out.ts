@@ -25,15 +25,22 @@ export interface Ended {
 
 /** Carries an order out on a pipeline that has the order's records as they were loaded. */
 export async function runFresh(pipeline: Pipeline, order: Order, progress: Progress): Promise<Ended> {
-  const { cases, kind } = order.subject;
+  const { kind } = order.subject;
   const from = Date.now();
   const disturbed = kind === 'example' && order.settings.mode === 'enforce';
   const { run, differences, remarks } = disturbed
     ? await runDisturbed(pipeline, order, progress)
     : { run: await runPlainly(pipeline, order, progress), differences: [], remarks: [] };
+  const touched = disturbed && run.status !== 'refused';
+  const cases = touched ? order.subject.cases : order.subject.cases.map(leftAlone);
   const checked = await check(pipeline, run, cases, { from, until: Date.now() }, progress);
-  const totals = compareTotals(checked.run, cases, effectOf(run));
+  const totals = run.status === 'refused' ? [] : compareTotals(checked.run, cases, effectOf(run));
   return { ...checked, differences: [...differences, ...totals, ...checked.differences], remarks };
+}
+
+/** Nobody touches the record between plan and write. */
+function leftAlone({ loaded, verdict }: Case): Case {
+  return { loaded, left: loaded, verdict };
 }
 
 /**
@@ -48,13 +55,15 @@ export async function runAgain(
 ): Promise<Ended> {
   const before: Item[] = [];
   for await (const item of readRecords(pipeline.dynamo, order.settings.recordTableName)) before.push(item);
-  if (known !== undefined && isFinishedRun(known.status)) return joinFinished(pipeline, order, known, before, progress);
+  const finished = known !== undefined && isFinishedRun(known.status) && known.status !== 'refused';
+  if (finished) return joinFinished(pipeline, order, known, before, progress);
   const cases = before.map((item) => caseOf(item, order.cutoff));
   const from = Date.now();
   const run = await runPlainly(pipeline, order, progress);
   const checked = await check(pipeline, run, cases, { from, until: Date.now() }, progress);
   // A run that went on from where it was has counts from before.
-  const totals = known === undefined ? compareTotals(checked.run, cases, effectOf(run)) : [];
+  const comparable = run.status !== 'refused' && (known === undefined || known.status === 'refused');
+  const totals = comparable ? compareTotals(checked.run, cases, effectOf(run)) : [];
   return { ...checked, differences: [...totals, ...checked.differences], remarks: [] };
 }
 
@@ -96,6 +105,7 @@ async function runDisturbed(
   progress: Progress,
 ): Promise<Pick<Ended, 'differences' | 'remarks'> & { readonly run: RunItem }> {
   const disturbance = await disturb(pipeline, order.subject.cases, () => plan(pipeline, order, progress), progress);
+  if (disturbance.run.status !== 'draining') return { run: disturbance.run, ...(await disturbance.aftermath()) };
   await waitForUnits(pipeline, disturbance.run, progress);
   const run = await close(pipeline, disturbance.run.runId);
   return { run, ...(await disturbance.aftermath()) };
@@ -115,7 +125,7 @@ function firingOf({ outputs }: Pipeline, { scheduledTime }: Order) {
 }
 
 function effectOf(run: RunItem): 'carried-out' | 'none' {
-  return run.settings.mode === 'enforce' ? 'carried-out' : 'none';
+  return run.settings.mode === 'enforce' && run.status !== 'refused' ? 'carried-out' : 'none';
 }
 
 async function check(

@@ -26,9 +26,15 @@ export async function startRun(
   firing: Firing,
   progress: Progress,
 ): Promise<RunItem> {
+  const before = await ledger.readRun(runId);
+  // A refused run is tried again under a new epoch.
+  const begun = (run: RunItem) => before?.status !== 'refused' || run.lease.epoch > before.lease.epoch;
   await fireSchedule(aws, firing);
   try {
-    await waitFor(`run ${runId} to begin`, APPEAR_MILLIS, () => ledger.readRun(runId));
+    await waitFor(`run ${runId} to begin`, APPEAR_MILLIS, async () => {
+      const run = await ledger.readRun(runId);
+      return run !== undefined && begun(run) ? run : undefined;
+    });
   } catch (error) {
     if (!(error instanceof NotInTime)) throw error;
     await fireScheduleAndWait(aws, firing);

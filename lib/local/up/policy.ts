@@ -1,6 +1,6 @@
 import { runIdOf } from '../../core/identity/keys.ts';
 import { type ParsedSettings, parseSettings } from '../../core/policy/parse.ts';
-import { SETTING_KEYS, SETTINGS, type Settings } from '../../core/policy/settings.ts';
+import { NO_LIMIT, SETTING_KEYS, SETTINGS, type Settings } from '../../core/policy/settings.ts';
 
 export type Mode = Settings['mode'];
 
@@ -42,6 +42,10 @@ export function readPolicy(texts: PolicyTexts): ParsedSettings {
     holdAttributes: ATTRIBUTES.hold,
     // The local scheduler fires with its placeholders not filled in; the run fires the schedule's target itself.
     scheduleState: 'DISABLED',
+    // What is here was made for the run or is a copy, and may be due as a whole.
+    capRecords: NO_LIMIT,
+    capSharePercent: NO_LIMIT,
+    capDeviationFactor: NO_LIMIT,
     // The shortest visibility timeout, 60 s: a delivery that crashes is back after that.
     batchTimeBudgetSeconds: '1',
   });
@@ -49,7 +53,7 @@ export function readPolicy(texts: PolicyTexts): ParsedSettings {
 
 /** The settings as parameters of the stack. */
 export function parametersOf(settings: Settings): Record<string, string> {
-  return Object.fromEntries(SETTING_KEYS.map((key) => [SETTINGS[key].parameter, String(settings[key])]));
+  return Object.fromEntries(SETTING_KEYS.map((key) => [SETTINGS[key].parameter, String(settings[key] ?? NO_LIMIT)]));
 }
 
 export function runIdAt(settings: Settings, scheduledTime: number): string {

@@ -33,8 +33,8 @@ async function upAgain({ aws, kept }: FoundPipeline, order: Order, { progress }:
   pointProcessAt(aws);
   let pipeline = connect(aws, kept.stackName, kept.outputs);
   const known = await pipeline.ledger.readRun(runIdAt(order.settings, order.scheduledTime));
-  // A run that exists has its own mode, whatever is deployed.
-  if (known === undefined && kept.outputs.Mode !== order.settings.mode) {
+  // A run that exists has its own mode, whatever is deployed; one that was refused begins anew.
+  if ((known === undefined || known.status === 'refused') && kept.outputs.Mode !== order.settings.mode) {
     progress(`deploying the stack again, now in mode ${order.settings.mode}`);
     pipeline = await redeploy(pipeline, order.settings);
     writeKept(aws.folder, { ...kept, outputs: pipeline.outputs });
