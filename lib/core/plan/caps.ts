@@ -73,7 +73,11 @@ export function capProblems(
 }
 
 /** What a person should know about a run even where nothing is wrong with it. */
-export function historyNotes(plan: PlanTotals, earlier: readonly EarlierRun[]): readonly RunNote[] {
+export function historyNotes(
+  plan: PlanTotals,
+  { kind }: Pick<RunItem, 'kind'>,
+  earlier: readonly EarlierRun[],
+): readonly RunNote[] {
   if (earlier.length === 0) {
     return [
       {
@@ -82,7 +86,8 @@ export function historyNotes(plan: PlanTotals, earlier: readonly EarlierRun[]): 
       },
     ];
   }
-  const before = earlier.find(({ examined, planned }) => (examined ?? planned) > 0);
+  // Another kind of run looks for records in another state.
+  const before = earlier.find((run) => run.kind === kind && (run.examined ?? run.planned) > 0);
   if (before === undefined || (plan.examined ?? plan.discovered) > 0) return [];
   const then = before.examined ?? before.planned;
   return [

@@ -72,7 +72,7 @@ interface Judged {
 /** What speaks against the plan. In report-only a cap stops nothing: the report is there to show it. */
 async function judgePlan(ports: PlanPorts, run: RunItem, plan: PlanTotals): Promise<Judged> {
   const earlier = await earlierRuns(ports.ledger, run, RUNS_TO_COMPARE);
-  const notes = historyNotes(plan, earlier);
+  const notes = historyNotes(plan, run, earlier);
   const caps = capProblems(plan, run, earlier);
   const unreadable = unreadableProblems(plan, run.settings);
   if (run.settings.mode !== 'report-only') return { refusals: [...unreadable, ...caps], notes };
