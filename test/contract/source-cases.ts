@@ -198,8 +198,12 @@ export const SOURCE_CASES: readonly ContractCase[] = [
   {
     name: 'P14: zero, negative and absurd numbers are no dates',
     async run(harness) {
-      for (const timestampFormat of ['epoch-seconds', 'epoch-millis'] as const) {
+      for (const [timestampFormat, valid] of [
+        ['epoch-seconds', '1600000000'],
+        ['epoch-millis', '1600000000000'],
+      ] as const) {
         await judges(await harness.table({ timestampFormat }), Date.UTC(2025, 5, 1), {
+          valid: [{ N: valid }, 'due'],
           zero: [{ N: '0' }, 'out_of_range'],
           negative: [{ N: '-1735689600' }, 'out_of_range'],
           absurd: [{ N: '9'.repeat(15) }, 'out_of_range'],
@@ -208,7 +212,7 @@ export const SOURCE_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'P1, P15: the time zone of the process changes no verdict',
+    name: 'P15: the time zone of the process changes no verdict',
     async run(harness) {
       for (const zone of ['America/New_York', 'Pacific/Kiritimati']) {
         await inTimeZone(zone, async () => {

@@ -37,6 +37,8 @@ export interface RecordTable {
 export interface SourceAsked {
   readonly itemsPerPage?: number;
   readonly kind?: RunKind;
+  /** Looks into a table of this name instead; of DynamoDB only. */
+  readonly inTable?: string;
 }
 
 /** What a contract case asks for beyond the settings' names; a key is a string unless it says otherwise. */
@@ -50,8 +52,8 @@ export interface TableShape {
   }[];
 }
 
-/** Makes a fresh table over `testSettings` with these overrides. */
 export interface TargetHarness {
+  /** Makes a fresh table over `testSettings` with these overrides. */
   table(overrides?: Partial<Record<SettingKey, string>>, shape?: TableShape): Promise<RecordTable>;
 }
 
@@ -84,11 +86,22 @@ function tableOf(client: DynamoDBClient, settings: Settings, target: Target): Re
     read: async (key) =>
       (await client.send(new GetItemCommand({ TableName, Key: keyOf(key), ConsistentRead: true }))).Item,
     remove: async (key) => void (await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key) }))),
-    source: (cutoff, options) => openRecordSource({ client, settings, cutoff, kind: 'expire', ...options }),
+    source: (cutoff, { inTable = TableName, ...options } = {}) =>
+      openRecordSource({
+        client,
+        settings: { ...settings, recordTableName: inTable },
+        cutoff,
+        kind: 'expire',
+        ...options,
+      }),
   };
 }
 
-async function createTable(client: DynamoDBClient, settings: Settings, { types = {}, indexes = [] }: TableShape) {
+export async function createTable(
+  client: DynamoDBClient,
+  settings: Settings,
+  { types = {}, indexes = [] }: TableShape,
+) {
   const names = new Set([...keyNames(settings), ...indexes.flatMap((index) => index.keys)]);
   const AttributeDefinitions = [...names].map(
     (name): AttributeDefinition => ({ AttributeName: name, AttributeType: types[name] ?? 'S' }),

@@ -5,6 +5,7 @@ import { sourceContract } from './source.contract.ts';
 import { targetContract } from './target.contract.ts';
 import { dynamoHarness } from './target-harness.ts';
 import { CLAUSES, casesOf, casesThatCatch } from './target-mutants.ts';
+import { probeContract } from './target-probe.contract.ts';
 
 const local = await startDynamoDbLocal();
 afterAll(() => local?.stop());
@@ -25,4 +26,5 @@ describe.runIf(local !== undefined)('on DynamoDB Local', () => {
   }
 
   sourceContract('DynamoDB Local', () => dynamoHarness(client, { variant: 'batch-execute' }));
+  probeContract('DynamoDB Local', client);
 });

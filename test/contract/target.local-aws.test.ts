@@ -5,6 +5,7 @@ import { startLocalAws } from '../../lib/local/server.ts';
 import { sourceContract } from './source.contract.ts';
 import { targetContract } from './target.contract.ts';
 import { dynamoHarness } from './target-harness.ts';
+import { probeContract } from './target-probe.contract.ts';
 
 const aws = await startLocalAws();
 trust(aws);
@@ -18,4 +19,5 @@ describe('on the local AWS', () => {
   }
 
   sourceContract('local AWS', () => dynamoHarness(client, { variant: 'batch-execute' }));
+  probeContract('local AWS', client);
 });
