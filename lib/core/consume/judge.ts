@@ -1,5 +1,5 @@
 import type { EpochMillis } from '../identity/instant.ts';
-import { ordinalOf } from '../identity/keys.ts';
+import { batchUnit } from '../identity/keys.ts';
 import type { RunItem, Slice, UnitItem } from '../ledger/items.ts';
 import { isTerminalUnit } from '../ledger/lifecycle.ts';
 import { digestOfSlice } from '../plan/open-slices.ts';
@@ -27,7 +27,8 @@ function mismatch(reference: BatchReference, run: RunItem, slice: Slice): string
   // Nothing is published by such a run; should a message exist all the same, the record is not touched.
   if (run.settings.mode === 'report-only') return 'report_only';
   if (reference.cutoff !== run.cutoff || reference.policyVersion !== run.policyVersion) return 'not_of_this_run';
-  if (reference.tenant !== slice.tenant || slice.ordinal !== ordinalOf(reference.unit)) return 'not_of_this_batch';
+  // A record split from a batch is no unit yet: to run its whole slice in its name would be wrong.
+  if (reference.tenant !== slice.tenant || reference.unit !== batchUnit(slice.ordinal)) return 'not_of_this_batch';
   if (digestOfSlice(slice) !== slice.digest) return 'slice_altered';
   return undefined;
 }
