@@ -61,6 +61,15 @@ export function admissionContract(name: string, make: () => Promise<OpenAdmissio
       expect(await take(another, 100, T0 + 1, T0 + 1_000)).toMatchObject({ from: T0 + 1_000, until: T0 + 2_000 });
     });
 
+    it('defers by what others have taken since, not by what it remembers', async () => {
+      const [one, another] = [open(), open()];
+      await take(one, 100);
+      await take(another, 100);
+      const late = { kind: 'deferred', until: T0 + 2_000, dimension: 'records' };
+      expect(await one.acquire([RECORDS], 100, T0 + 1, T0 + 1_500)).toEqual(late);
+      expect(await take(open(), 100)).toMatchObject({ from: T0 + 2_000 });
+    });
+
     it('keeps dimensions apart', async () => {
       const admission = open();
       await take(admission, 100);
