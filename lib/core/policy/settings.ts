@@ -516,7 +516,8 @@ export const SETTINGS = {
     parameter: 'LedgerRetentionDays',
     group: 'Operations',
     label: 'Ledger retention (days)',
-    description: 'How long plans, batches and reports of a run are kept, counted from the creation of the run.',
+    description:
+      'How long plans, batches, reports and the audit trail of a run are kept, counted from their last change.',
     default: '400',
     min: 90,
     max: 3650,

@@ -84,8 +84,10 @@ async function tryToClose(
 
 /** A unit that a person brought back while the run was being closed is under way in a closed run: open it again. */
 async function reopenIfMoved(ports: ReconcilePorts, run: RunItem): Promise<Partial<ReconcileResult>> {
-  const { unresolvedUnits, quarantinedUnits } = await standingOf(ports.ledger, run);
-  if (unresolvedUnits === 0 && quarantinedUnits > 0) return {};
+  const { activeUnits, unresolvedUnits, quarantinedUnits } = await standingOf(ports.ledger, run);
+  // A unit without an item is none that moved: the ledger's retention may have taken what was committed long ago.
+  const finished = unresolvedUnits === 0 && quarantinedUnits === 0;
+  if (activeUnits === 0 && !finished) return {};
   await ports.ledger.moveRun(run.runId, 'reopen', undefined, { emptyPasses: 0 });
   return {};
 }
