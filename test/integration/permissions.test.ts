@@ -6,7 +6,7 @@ import { LOCAL_HOME } from '../../lib/local/paths.ts';
 import { createRecordTable, readRecords } from '../../lib/local/records.ts';
 import { bringUp, type OwnPipeline, redeploy } from '../../lib/local/up/bring-up.ts';
 import { startRun, viewOf } from '../../lib/local/up/follow.ts';
-import { type Order, readOrder } from '../../lib/local/up/order.ts';
+import { type RunOrder, readDataOrder } from '../../lib/local/up/order.ts';
 import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
 import { countStandings, PACKAGES_EXCERPT, readPackages, writeLocalCsv } from '../helpers/packages.ts';
 import { attempt, putProbeInto } from '../helpers/probe.ts';
@@ -15,7 +15,7 @@ const packages = readPackages(PACKAGES_EXCERPT);
 const RUN_ID = 'local-data.v1.20260101T000000Z';
 
 let home: string;
-let order: Order;
+let order: RunOrder;
 let pipeline: OwnPipeline;
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(LOCAL_HOME, 'test-'));
   const csv = join(home, 'packages.csv');
   writeLocalCsv(packages, csv);
-  order = await readOrder({ data: csv, scheduledTime: '2026-01-01T00:00:00Z', retentionDays: '1461' }, Date.now());
+  order = await readDataOrder({ data: csv, scheduledTime: '2026-01-01T00:00:00Z', retentionDays: '1461' }, Date.now());
   const items = order.subject.cases.map(({ loaded }) => loaded);
   pipeline = await bringUp({ home, settings: order.settings, items, progress: () => {} });
   await createRecordTable(pipeline.dynamo, { name: 'another-table', partitionKey: 'id' });

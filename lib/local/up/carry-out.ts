@@ -8,7 +8,7 @@ import { compareEnd, compareRows, compareTotals, type Span } from './check.ts';
 import { disturb } from './disturb.ts';
 import { expectedRows } from './expected.ts';
 import { close, startRun, viewOf, waitForUnits } from './follow.ts';
-import type { Order } from './order.ts';
+import type { RunOrder } from './order.ts';
 import { outputOf, type Pipeline } from './pipeline.ts';
 import { runIdAt } from './policy.ts';
 import { type Case, caseOf } from './verdict.ts';
@@ -19,12 +19,14 @@ export interface Ended {
   /** What is not as it must be, one sentence each; empty where all is well. */
   readonly differences: readonly string[];
   readonly rowsChecked: number;
+  /** Of several runs: all of them, `run` being the last, and what became of each in a text. */
+  readonly rollout?: { readonly runs: readonly RunDetailView[]; readonly summary: string };
   /** What was done to the run and how it bore it, in sentences. */
   readonly remarks: readonly string[];
 }
 
 /** Carries an order out on a pipeline that has the order's records as they were loaded. */
-export async function runFresh(pipeline: Pipeline, order: Order, progress: Progress): Promise<Ended> {
+export async function runFresh(pipeline: Pipeline, order: RunOrder, progress: Progress): Promise<Ended> {
   const { kind } = order.subject;
   const from = Date.now();
   const disturbed = kind === 'example' && order.settings.mode === 'enforce';
@@ -49,7 +51,7 @@ function leftAlone({ loaded, verdict }: Case): Case {
  */
 export async function runAgain(
   pipeline: Pipeline,
-  order: Order,
+  order: RunOrder,
   known: RunItem | undefined,
   progress: Progress,
 ): Promise<Ended> {
@@ -69,7 +71,7 @@ export async function runAgain(
 
 async function joinFinished(
   pipeline: Pipeline,
-  order: Order,
+  order: RunOrder,
   known: RunItem,
   items: readonly Item[],
   progress: Progress,
@@ -92,7 +94,7 @@ async function joinFinished(
   return { ...checked, differences: [...joined, ...changed, ...checked.differences], remarks };
 }
 
-async function runPlainly(pipeline: Pipeline, order: Order, progress: Progress): Promise<RunItem> {
+async function runPlainly(pipeline: Pipeline, order: RunOrder, progress: Progress): Promise<RunItem> {
   const planned = await plan(pipeline, order, progress);
   if (planned.status !== 'draining') return planned;
   await waitForUnits(pipeline, planned, progress);
@@ -101,7 +103,7 @@ async function runPlainly(pipeline: Pipeline, order: Order, progress: Progress):
 
 async function runDisturbed(
   pipeline: Pipeline,
-  order: Order,
+  order: RunOrder,
   progress: Progress,
 ): Promise<Pick<Ended, 'differences' | 'remarks'> & { readonly run: RunItem }> {
   const disturbance = await disturb(pipeline, order.subject.cases, () => plan(pipeline, order, progress), progress);
@@ -111,7 +113,7 @@ async function runDisturbed(
   return { run, ...(await disturbance.aftermath()) };
 }
 
-async function plan(pipeline: Pipeline, order: Order, progress: Progress): Promise<RunItem> {
+async function plan(pipeline: Pipeline, order: RunOrder, progress: Progress): Promise<RunItem> {
   const runId = runIdAt(order.settings, order.scheduledTime);
   progress(`firing the schedule's target for run ${runId}`);
   const run = await startRun(pipeline, runId, firingOf(pipeline, order), progress);
@@ -120,7 +122,7 @@ async function plan(pipeline: Pipeline, order: Order, progress: Progress): Promi
   return run;
 }
 
-function firingOf({ outputs }: Pipeline, { scheduledTime }: Order) {
+function firingOf({ outputs }: Pipeline, { scheduledTime }: RunOrder) {
   return { scheduleName: outputOf(outputs, 'ScheduleName'), scheduledTime: new Date(scheduledTime) };
 }
 

@@ -8,6 +8,7 @@ const at = { scheduledTime, cutoff: scheduledTime - 365 * 86_400_000 };
 
 describe('the example digest-eligibility', async () => {
   const example = await loadExample('digest-eligibility');
+  if (example.kind !== 'run') throw new TypeError('It has several runs.');
   const cases = example.cases(at);
 
   it('is there to be run', () => {
