@@ -27,6 +27,8 @@ export class MemoryRecords {
   readonly writes: RecordWrite[] = [];
   /** Keys of records that a person changed after we had written them. */
   readonly changedAfterwards = new Set<string>();
+  /** Keys of records that a person marked as expired: nothing of ours proves it. */
+  readonly expiredByHand = new Set<string>();
   readonly #world: World;
   readonly #rows = new Map<string, Row>();
 
@@ -84,6 +86,7 @@ export class MemoryRecords {
   /** Somebody else marks the record as expired, in our words but without our key. */
   expireByHand(id: string, instant = formatInstant(this.#world.millis), more: Row = {}): void {
     const { stateAttribute, expiredState, expiredAtAttribute } = this.settings;
+    this.expiredByHand.add(keyOfId(id));
     this.#change(id, { [stateAttribute]: expiredState, [expiredAtAttribute]: instant, ...more });
   }
 
