@@ -110,6 +110,15 @@ export function numericProblems(settings: Settings): readonly Problem[] {
       ),
     );
   }
+  if (settings.action === 'delete' && settings.graceDays >= settings.ledgerRetentionDays) {
+    problems.push(
+      problem(
+        'graceDays',
+        settings.graceDays,
+        `GraceDays must be less than LedgerRetentionDays ${settings.ledgerRetentionDays}: the run that expired a record would be forgotten before its deletion is due.`,
+      ),
+    );
+  }
   if (windowDays !== null && settings.action === 'delete') {
     problems.push(problem('windowDays', windowDays, 'WindowDays must be none where Action is delete.'));
   }
