@@ -49,11 +49,12 @@ export interface DeploymentOptions {
   readonly interference?: Interference;
 }
 
-/** How one invocation runs: its name, its host's clock error, and how many looks at the deadline it has time for. */
+/** How one invocation runs: its name, its host's clock error, and how many looks or how long it has time for. */
 export interface Invocation {
   readonly name?: string;
   readonly skewMillis?: number;
   readonly looksAtDeadline?: number;
+  readonly timeoutMillis?: number;
 }
 
 /** Messages that the event source mapping hands to one consumer. */
@@ -203,13 +204,13 @@ export class Deployment {
     };
   }
 
-  #deadline({ looksAtDeadline = Number.POSITIVE_INFINITY }: Invocation): Deadline {
+  #deadline({ looksAtDeadline = Number.POSITIVE_INFINITY, timeoutMillis = PLENTY_MILLIS }: Invocation): Deadline {
     const start = this.world.millis;
     let looks = 0;
     return {
       remainingMillis: () => {
         looks += 1;
-        return looks > looksAtDeadline ? 0 : PLENTY_MILLIS - (this.world.millis - start);
+        return looks > looksAtDeadline ? 0 : timeoutMillis - (this.world.millis - start);
       },
     };
   }
