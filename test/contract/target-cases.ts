@@ -230,7 +230,7 @@ export const TARGET_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'a run that undoes is refused for good and change nothing',
+    name: 'a run that undoes is refused for good and changes nothing',
     async run(harness) {
       const table = await harness.table();
       await table.put(dueItem('a'));
