@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MILLIS } from '../../../lib/core/identity/instant.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
@@ -106,4 +107,47 @@ describe('records per run', () => {
       checkSound(stage, seen);
     },
   );
+});
+
+describe('what a plan counts', () => {
+  const WINDOW = 10;
+  const record = fc.record({
+    tenant: fc.constantFrom('x', 'y', 'z'),
+    days: fc.integer({ min: -3, max: 14 }),
+    hold: fc.constantFrom(undefined, 'legal'),
+  });
+  const policy = fc.record({
+    limit: fc.constantFrom('none', '1', '3', '8'),
+    window: fc.constantFrom('none', String(WINDOW)),
+    batchSize: fc.constantFrom('1', '2', '5'),
+    segments: fc.constantFrom('1', '3'),
+    looks: fc.constantFrom(1, 2, 3, 1_000),
+  });
+
+  it('discovered = planned + held + over the limit, in all and by tenant, for any table and policy, resumed or not', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(record, { maxLength: 25 }), policy, async (records, { limit, window, ...how }) => {
+        const rows = records.map(({ tenant, days, hold }, number) =>
+          account(`r${number}`, { tenant, hold, lastActivity: instant(CUTOFF - days * DAY_MILLIS - 1) }),
+        );
+        const settings = { batchSize: how.batchSize, discoverySegments: how.segments };
+        const stage = deploy(rows, { ...settings, recordsPerRun: limit, windowDays: window });
+        await stage.dispatch(SCHEDULED, { looksAtDeadline: how.looks });
+        await settle(stage);
+        const last = window === 'none' ? Number.POSITIVE_INFINITY : WINDOW - 1;
+        const due = records.filter(({ days }) => days >= 0 && days <= last);
+        const free = due.filter(({ hold }) => hold === undefined).length;
+        const planned = limit === 'none' ? free : Math.min(free, Number(limit));
+        const { plan, closing } = await theRun(stage);
+        const counts = { discovered: due.length, held: due.length - free, records: planned, overLimit: free - planned };
+        expect(plan).toMatchObject({ ...counts, examined: records.length, unreadable: {} });
+        expect(closing).toMatchObject({ processed: planned, skipped: 0, remaining: 0 });
+        for (const { tenant, discovered, held, planned: ofTenant, overLimit } of stage.ledger.contents().tenants) {
+          expect(discovered).toBe(due.filter((one) => one.tenant === tenant).length);
+          expect(discovered).toBe(ofTenant + held + overLimit);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
 });
