@@ -35,8 +35,8 @@ function tableProps(scope: Construct): Omit<TableProps, 'partitionKey'> {
 }
 
 /**
- * The ledger. What the writer gave an end, the plan and outcomes of a run that is past its ledger retention, goes by
- * itself; what has none, such as the audit trail's head, stays.
+ * The ledger. An item goes by itself once the end that its writer gave it has passed: plans, outcomes and reports of
+ * closed runs after the ledger retention. What is open, and what the policy as a whole needs, is given none.
  */
 export function addLedgerTable(scope: Construct): Table {
   const table = new Table(scope, 'LedgerTable', {

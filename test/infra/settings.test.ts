@@ -12,6 +12,7 @@ import {
   type SettingKey,
 } from '../../lib/core/policy/settings.ts';
 import { accepts, type Parameter } from './cloudformation.ts';
+import { parametersPage } from './parameters-page.ts';
 import { pipelineTemplate, resource, stackTemplate } from './synthesis.ts';
 
 const { Parameters, Metadata } = stackTemplate().toJSON();
@@ -130,6 +131,13 @@ describe('settings, parameters and props', () => {
     // A blank default says what blank means, in words of its own.
     if (each.default !== '')
       expect(/Default .*/.exec(prop?.doc ?? '')?.[0].split(/[`.: ]+/)).toContainEqual(word(each));
+  });
+});
+
+describe('the page of parameters', () => {
+  // `npx vitest run --project infra -u` writes it anew.
+  it('is made from the settings table', async () => {
+    await expect(parametersPage()).toMatchFileSnapshot(join(packageRoot(), 'docs/parameters.md'));
   });
 });
 
