@@ -2,12 +2,12 @@ import {
   GetFunctionConfigurationCommand,
   LambdaClient,
   UpdateFunctionConfigurationCommand,
-  waitUntilFunctionUpdatedV2,
 } from '@aws-sdk/client-lambda';
 import { clientConfig } from './access.ts';
 import type { LocalAws } from './server.ts';
+import { waitFor } from './wait.ts';
 
-const CHANGE_DEADLINE_SECONDS = 30;
+const CHANGE_DEADLINE_MILLIS = 30_000;
 
 /** Environment variables of a deployed function, beside CloudFormation: the next deployment may set them back. */
 export type Variables = Readonly<Record<string, string>>;
@@ -25,11 +25,11 @@ export async function addVariables(
   return () => setVariables(lambda, functionName, own);
 }
 
-async function setVariables(lambda: LambdaClient, functionName: string, variables: Variables): Promise<void> {
+async function setVariables(lambda: LambdaClient, FunctionName: string, variables: Variables): Promise<void> {
   const Environment = { Variables: { ...variables } };
-  await lambda.send(new UpdateFunctionConfigurationCommand({ FunctionName: functionName, Environment }));
-  await waitUntilFunctionUpdatedV2(
-    { client: lambda, maxWaitTime: CHANGE_DEADLINE_SECONDS, minDelay: 1, maxDelay: 1 },
-    { FunctionName: functionName },
-  );
+  await lambda.send(new UpdateFunctionConfigurationCommand({ FunctionName, Environment }));
+  await waitFor(`${FunctionName} to have its variables`, CHANGE_DEADLINE_MILLIS, async () => {
+    const now = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
+    return now.LastUpdateStatus === 'Successful' ? true : undefined;
+  });
 }

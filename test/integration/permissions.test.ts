@@ -141,13 +141,31 @@ describe('an enforcing deployment', () => {
     await putProbeInto(pipeline.aws, ROLES.map(nameOf));
   });
 
-  it('lets the consumer change records of its own table, and nothing more', async () => {
+  it('lets the consumer change records of its own table, and delete none without the switch', async () => {
     const allowed = { get: 'allowed', update: 'allowed', 'update by statement': 'allowed' };
     expect(await tryAll('Consumer')).toEqual({ ...NOTHING_ALLOWED, ...allowed });
     expect(await tryAll('Consumer', 'another-table')).toEqual(NOTHING_ALLOWED);
   });
 
   it('denies the dispatcher a write, and redrive and the reconciler any touch, of the record table', async () => {
+    expect(await tryAll('Dispatcher')).toEqual({ ...NOTHING_ALLOWED, scan: 'allowed' });
+    expect(await tryAll('Redrive')).toEqual(NOTHING_ALLOWED);
+    expect(await tryAll('Reconciler')).toEqual(NOTHING_ALLOWED);
+  });
+});
+
+describe('a deployment that may delete', () => {
+  beforeAll(async () => {
+    const settings = { ...order.settings, mode: 'enforce', action: 'delete', allowDelete: 'yes' } as const;
+    pipeline = { ...(await redeploy(pipeline, settings)), aws: pipeline.aws };
+    await putProbeInto(pipeline.aws, ROLES.map(nameOf));
+  });
+
+  it('lets the consumer delete records too, and nobody else anything more', async () => {
+    const { put, scan, 'insert by statement': insert } = NOTHING_ALLOWED;
+    const all = Object.fromEntries(Object.keys(NOTHING_ALLOWED).map((what) => [what, 'allowed']));
+    expect(await tryAll('Consumer')).toEqual({ ...all, put, scan, 'insert by statement': insert });
+    expect(await tryAll('Consumer', 'another-table')).toEqual(NOTHING_ALLOWED);
     expect(await tryAll('Dispatcher')).toEqual({ ...NOTHING_ALLOWED, scan: 'allowed' });
     expect(await tryAll('Redrive')).toEqual(NOTHING_ALLOWED);
     expect(await tryAll('Reconciler')).toEqual(NOTHING_ALLOWED);
