@@ -142,7 +142,24 @@ describe('P73: the cap on the deviation from earlier runs', () => {
     await expectRefused(larger.stage, 'CapDeviationFactor', /101 records/, await larger.next(101));
   });
 
-  it('compares with complete runs alone: those that were refused or only reported are no measure', async () => {
+  it('says nothing after reports: a plan that nobody carried out is no measure', async () => {
+    const { stage, next } = await withHistory([5, 5, 5, 5], { mode: 'report-only' });
+    stage.settings = testSettings({ capDeviationFactor: '2', batchSize: '1000' });
+    expect(await dispatched(stage, await next(500))).toMatchObject({ kind: 'dispatched' });
+  });
+
+  it('compares expiries with expiries: what deletions found is no measure for them', async () => {
+    const { stage, next } = await withHistory([1, 1], { action: 'delete', allowDelete: 'yes' });
+    const capped = { capDeviationFactor: '2', batchSize: '1000', policyVersion: 'v2' };
+    stage.settings = testSettings(capped);
+    const day = await next(500);
+    await dispatched(stage, day);
+    await settle(stage);
+    for (const row of accounts(500)) stage.records.put({ ...row, id: `again ${String(row.id)}` });
+    expect(await dispatched(stage, day + DAY_MILLIS)).toMatchObject({ kind: 'dispatched' });
+  });
+
+  it('compares with complete runs alone: those that were refused are no measure', async () => {
     const { stage, next } = await withHistory([50, 50, 50]);
     const day = await next(300);
     for (const later of [0, 1, 2, 3]) {
