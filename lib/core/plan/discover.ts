@@ -80,6 +80,8 @@ class Discovery {
 
   #absorb(record: DiscoveredRecord): void {
     const { timestamp, tenant } = record;
+    // A deletion has no business with what carries no operation key: somebody else set it to that state.
+    if (this.#run.kind === 'delete' && record.operationKey === undefined) return;
     if (timestamp.kind === 'unreadable') {
       this.#tally.countUnreadable(timestamp.reason);
     } else if (isDue(this.#run, timestamp.millis) && this.#ports.eligible(record)) {
