@@ -39,6 +39,12 @@ const GIVEN_UP = {
   too_old: { class: 'permanent', error: 'TooOld' },
 } as const satisfies Record<string, Failure>;
 
+/** Far below the receive count at which the queue gives up. */
+const RECEIVES_TO_WAIT_IN_QUEUE = 5;
+
+/** Units that wait in the ledger come back spread over this time, not all at once. */
+const SPREAD_MILLIS = 10 * 60_000;
+
 /** The work of one delivery on one unit. */
 class Attempt {
   readonly #ports: ConsumePorts;
@@ -68,9 +74,7 @@ class Attempt {
     const { runId, unit, generation } = this.#work.reference;
     try {
       const admitted = await admit(this.#ports, this.#work, this.#deadline);
-      if (admitted.kind === 'later') {
-        return { ...this.retry('rate_limited', RATE_LIMITED), afterSeconds: admitted.afterSeconds };
-      }
+      if (admitted.kind === 'later') return await this.#wait(admitted.afterSeconds);
       this.#pace = admitted.kind === 'paced' ? admitted.pace : undefined;
       // Keyed on unit and generation: else a unit that a person brought back would be answered from memory.
       const key = digestOf(['delivery', runId, unit, String(generation)]);
@@ -80,6 +84,34 @@ class Attempt {
     } catch (error) {
       return this.#decision ?? this.retry('failed', failureOf(error));
     }
+  }
+
+  /**
+   * Waits for the rate: a few times in the queue, then in the ledger. Each wait in the queue spends a receive, and a
+   * backlog that takes hours at its rate must not end in the dead-letter queue for it (pitfall P31).
+   */
+  async #wait(afterSeconds: number): Promise<Decision> {
+    if (this.#delivery.receiveCount < RECEIVES_TO_WAIT_IN_QUEUE) {
+      return { ...this.retry('rate_limited', RATE_LIMITED), afterSeconds };
+    }
+    const { reference, unit, slice } = this.#work;
+    const { clock, random, ledger } = this.#ports;
+    const now = clock.now();
+    const moved = await ledger.moveUnit(
+      reference,
+      'postpone',
+      {
+        generation: reference.generation,
+        attempts: unit?.attempts ?? 0,
+        make: { tenant: slice.tenant, records: slice.entries.length },
+      },
+      {
+        since: now,
+        notBefore: now + afterSeconds * 1000 + Math.floor(random.next() * SPREAD_MILLIS),
+        reason: 'rate_limited',
+      },
+    );
+    return moved.kind === 'moved' ? { kind: 'acknowledge', why: 'postponed' } : this.retry('moved_on', MOVED_ON);
   }
 
   #stop(decision: Decision): never {

@@ -15,7 +15,7 @@ export interface Delivery {
 export type Decision =
   | {
       readonly kind: 'acknowledge';
-      readonly why: 'committed' | 'remembered' | 'terminal' | 'stale' | 'quarantined' | 'bad_message';
+      readonly why: 'committed' | 'remembered' | 'terminal' | 'stale' | 'quarantined' | 'postponed' | 'bad_message';
     }
   | {
       readonly kind: 'retry';
