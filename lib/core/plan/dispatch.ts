@@ -116,7 +116,28 @@ export async function dispatch(
 ): Promise<DispatchResult> {
   const claimed = await claim(ports, settings, request);
   if (claimed.kind === 'joined') return result('joined', claimed.run);
-  let run = claimed.run;
+  try {
+    return await carryOn(ports, claimed.run, deadline);
+  } catch (error) {
+    await letGo(ports, claimed.run);
+    throw error;
+  }
+}
+
+/** Gives the lease back after a failure, so that the next try need not wait for it to lapse; the failure counts. */
+async function letGo(ports: DispatchPorts, run: RunItem): Promise<void> {
+  try {
+    // It may have come from planning to publishing before it failed.
+    for (const edge of ['checkpoint', 'advance'] as const) {
+      await ports.ledger.moveRun(run.runId, edge, run.lease.epoch, { leaseUntil: 0 });
+    }
+  } catch {
+    // The lease lapses by itself.
+  }
+}
+
+async function carryOn(ports: DispatchPorts, claimed: RunItem, deadline: Deadline): Promise<DispatchResult> {
+  let run = claimed;
   if (run.status === 'planning') {
     const planned = await plan(ports, run, deadline);
     if (planned.kind === 'ended') return planned.as;
