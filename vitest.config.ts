@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/{unit,model,simulation}/**/*.test.ts'] } },
+      // No unit test changes what another could see, so that modules are loaded once per worker.
+      { test: { name: 'unit', isolate: false, include: ['test/{unit,model,simulation}/**/*.test.ts'] } },
       {
         test: {
           name: 'infra',

@@ -1,9 +1,10 @@
-import type { Example, ExampleInstants } from '../../lib/local/up/example.ts';
+import type { ExampleInstants, RunExample } from '../../lib/local/up/example.ts';
 import type { Case, Verdict } from '../../lib/local/up/verdict.ts';
 import { type Account, accounts, type Fate, type Kind } from './accounts.ts';
 
 /** Weekly digest: accounts that were long inactive lose their eligibility before the digest is sent. */
-export const example: Example = {
+export const example: RunExample = {
+  kind: 'run',
   name: 'digest-eligibility',
   recordTableName: 'digest-accounts',
   scheduledTime: '2026-01-05T02:00:00Z',

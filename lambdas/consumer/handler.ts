@@ -1,7 +1,10 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { DynamoAdmission } from '../../lib/aws/admission.ts';
 import { PowertoolsIdempotency } from '../../lib/aws/idempotency.ts';
+import { type ProbeAnswer, type ProbeRequest, readProbeRequest } from '../../lib/aws/probe.ts';
 import { createProcess, deadlineOf } from '../../lib/aws/process.ts';
+import { probeWrites } from '../../lib/aws/targets/dynamodb/probe.ts';
 import { targetOf } from '../../lib/aws/targets/dynamodb/target.ts';
 import { consume } from '../../lib/core/consume/consume.ts';
 import type { Decision, Delivery } from '../../lib/core/consume/delivery.ts';
@@ -11,6 +14,7 @@ import { settleDelivery } from '../../lib/core/consume/settle.ts';
 const shared = createProcess(process.env, ['idempotencyTable', 'deadLetterQueueUrl']);
 const target = targetOf('batch-execute', { client: shared.dynamo, meter: shared.meter });
 const policyId = process.env.SWEEP_POLICY_ID ?? '';
+const admission = new DynamoAdmission({ client: shared.dynamo, tableName: shared.names.ledgerTable, policyId });
 
 /** Tells the batch processor that a message stays in the queue. */
 class NotAcknowledged extends Error {
@@ -29,12 +33,35 @@ function deliveryOf(record: SQSRecord): Delivery {
   };
 }
 
-/** Works on the deliveries of one event; returns those that are not to be acknowledged. */
-export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+function isQueueEvent(event: unknown): event is SQSEvent {
+  const { Records } = (event ?? {}) as { readonly Records?: unknown };
+  return Array.isArray(Records) && Records.length > 0 && Records.every((record) => record?.eventSource === 'aws:sqs');
+}
+
+/**
+ * Works on the deliveries of one event and returns those that are not to be acknowledged; or tells the dispatcher what
+ * this function's role may not do. Rejects anything else: any answer would acknowledge it (pitfall P34).
+ */
+export async function handler(event: unknown, context: Context): Promise<SQSBatchResponse | ProbeAnswer> {
+  const asked = readProbeRequest(event);
+  if (asked !== undefined) return answerProbe(asked);
+  if (!isQueueEvent(event)) throw new TypeError('The event is neither of the work queue nor a probe.');
+  return workOff(event, context);
+}
+
+async function answerProbe({ settings, keys }: ProbeRequest): Promise<ProbeAnswer> {
+  const problems = await probeWrites(shared.dynamo, settings, keys);
+  // What it cost belongs to no unit, least of all to the next one.
+  shared.meter.take();
+  return { problems };
+}
+
+async function workOff(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const deadline = deadlineOf(context);
   const ports = {
     ...shared,
     target,
+    admission,
     policyId,
     owner: context.awsRequestId,
     idempotency: new PowertoolsIdempotency({

@@ -1,31 +1,80 @@
 import type { Context } from 'aws-lambda';
 import { readSettings } from '../../lib/aws/environment.ts';
+import { LambdaGrantProbe } from '../../lib/aws/probe.ts';
 import { createProcess, deadlineOf } from '../../lib/aws/process.ts';
 import { openRecordSource } from '../../lib/aws/targets/dynamodb/source.ts';
-import { type DispatchPorts, type DispatchResult, dispatch } from '../../lib/core/plan/dispatch.ts';
+import { checkOnly, type DispatchPorts, type DispatchResult, dispatch } from '../../lib/core/plan/dispatch.ts';
 import { RefusedRequest, readDispatchRequest } from '../../lib/core/plan/request.ts';
+import type { Problem } from '../../lib/core/policy/parse.ts';
+import type { Settings } from '../../lib/core/policy/settings.ts';
 
-const shared = createProcess(process.env, []);
+/** What is wrong with a run that somebody thinks of; empty where it could begin. */
+export interface PreflightResult {
+  readonly kind: 'preflight';
+  readonly problems: readonly Problem[];
+}
 
-/** Plans and publishes the run of a scheduled time; joins the run where it exists. */
-export async function handler(event: unknown, context: Context): Promise<DispatchResult> {
-  const { log, clock, dynamo } = shared;
+/** Above a cold start of the consumer; its work on a probe is a few calls. */
+const PROBE_LIMITS = { requestMillis: 30_000, maxAttempts: 2 };
+
+const shared = createProcess(process.env, ['consumerFunction']);
+const probe = new LambdaGrantProbe({
+  dynamo: shared.dynamo,
+  lambda: shared.lambda(PROBE_LIMITS),
+  consumerFunction: shared.names.consumerFunction,
+});
+
+function portsOf(context: Context): DispatchPorts {
+  return {
+    ...shared,
+    probe,
+    owner: context.awsRequestId,
+    sourceFor: ({ settings, cutoff, kind }) => openRecordSource({ client: shared.dynamo, settings, cutoff, kind }),
+  };
+}
+
+function settingsOfStack(): Settings {
+  const parsed = readSettings(process.env);
+  if (parsed.kind === 'invalid') throw new RefusedRequest(parsed.problems);
+  return parsed.settings;
+}
+
+function logProblems(problems: readonly Problem[]): void {
+  for (const { parameter, message } of problems) shared.log.event('error', 'refused', { parameter, message });
+}
+
+async function run(event: unknown, context: Context): Promise<DispatchResult> {
+  const request = readDispatchRequest(event, shared.clock.now());
+  const result = await dispatch(portsOf(context), settingsOfStack(), request, deadlineOf(context));
+  const { problems, ...said } = result;
+  shared.log.event('info', 'dispatch', { ...said, problems: problems.length });
+  if (result.kind === 'refused') logProblems(problems);
+  return result;
+}
+
+async function check(event: unknown, context: Context): Promise<PreflightResult> {
   try {
-    const parsed = readSettings(process.env);
-    if (parsed.kind === 'invalid') throw new RefusedRequest(parsed.problems);
-    const request = readDispatchRequest(event, clock.now());
-    const ports: DispatchPorts = {
-      ...shared,
-      owner: context.awsRequestId,
-      sourceFor: ({ settings, cutoff }) => openRecordSource({ client: dynamo, settings, cutoff }),
-    };
-    const result = await dispatch(ports, parsed.settings, request, deadlineOf(context));
-    log.event('info', 'dispatch', { ...result });
-    return result;
+    const request = readDispatchRequest(event, shared.clock.now());
+    const checked = await checkOnly(portsOf(context), settingsOfStack(), request);
+    return { kind: 'preflight', problems: checked.kind === 'refused' ? checked.problems : [] };
   } catch (error) {
-    if (error instanceof RefusedRequest) {
-      for (const { parameter, message } of error.problems) log.event('error', 'refused', { parameter, message });
-    }
+    if (error instanceof RefusedRequest) return { kind: 'preflight', problems: error.problems };
+    throw error;
+  }
+}
+
+/**
+ * Plans and publishes the run of a scheduled time, or joins the run where it exists. With `preflight: true` it only
+ * looks, and what is wrong is an answer; else a request that cannot even become a run is an error, so that it shows
+ * in the queue of missed starts.
+ */
+export async function handler(event: unknown, context: Context): Promise<DispatchResult | PreflightResult> {
+  const { preflight } = (event ?? {}) as { readonly preflight?: unknown };
+  if (preflight === true) return check(event, context);
+  try {
+    return await run(event, context);
+  } catch (error) {
+    if (error instanceof RefusedRequest) logProblems(error.problems);
     throw error;
   }
 }

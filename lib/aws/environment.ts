@@ -1,5 +1,5 @@
-import { type ParsedSettings, parseSettings } from '../core/policy/parse.ts';
-import { environmentName, SETTING_KEYS } from '../core/policy/settings.ts';
+import { type ParsedSettings, parseSettings, settingProblem } from '../core/policy/parse.ts';
+import { environmentName, SETTING_KEYS, SETTINGS } from '../core/policy/settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,6 +11,7 @@ export const RESOURCES = {
   deadLetterQueueUrl: 'DEAD_LETTER_QUEUE_URL',
   signingSecretArn: 'SIGNING_SECRET_ARN',
   dispatcherFunction: 'DISPATCHER_FUNCTION',
+  consumerFunction: 'CONSUMER_FUNCTION',
 } as const;
 
 export type Resource = keyof typeof RESOURCES;
@@ -18,6 +19,17 @@ export type Resource = keyof typeof RESOURCES;
 /** The policy's settings as the stack handed them over; what is wrong with them is a value, so that a run can say it. */
 export function readSettings(env: Environment): ParsedSettings {
   return parseSettings(Object.fromEntries(SETTING_KEYS.map((key) => [key, env[environmentName(key)]])));
+}
+
+/**
+ * How many days the ledger keeps what this process writes; undefined, for ever, where the setting does not say, because
+ * a mistake in it must not cost anybody a record of what was done.
+ */
+export function readRetentionDays(env: Environment): number | undefined {
+  const raw = env[environmentName('ledgerRetentionDays')];
+  return settingProblem('ledgerRetentionDays', raw) === undefined
+    ? Number(raw ?? SETTINGS.ledgerRetentionDays.default)
+    : undefined;
 }
 
 /** Names of the resources that a function asks for. Throws an error that names every variable it lacks. */

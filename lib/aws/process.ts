@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import type { Deadline } from '../core/ports/services.ts';
-import { makeDynamoDB, makeLambda, makeSecretsManager, makeSqs } from './clients.ts';
-import { type Environment, type Resource, readResources } from './environment.ts';
+import { type ClientOptions, makeDynamoDB, makeLambda, makeSecretsManager, makeSqs } from './clients.ts';
+import { type Environment, type Resource, readResources, readRetentionDays } from './environment.ts';
 import { DynamoLedger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
 import { createMeter, type UnitMeter } from './meter.ts';
@@ -27,6 +27,7 @@ export function createProcess<R extends Resource>(env: Environment, wanted: read
       tableName: names.ledgerTable,
       clock: systemClock,
       random: systemRandom,
+      retentionDays: readRetentionDays(env),
     }),
     queue: new SqsQueue({
       client: makeSqs({ meter }),
@@ -38,7 +39,7 @@ export function createProcess<R extends Resource>(env: Environment, wanted: read
       secretArn: names.signingSecretArn,
       clock: systemClock,
     }),
-    lambda: () => makeLambda({ meter }),
+    lambda: (limits: NonNullable<ClientOptions['limits']> = {}) => makeLambda({ meter, limits }),
   };
 }
 

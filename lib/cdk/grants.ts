@@ -21,6 +21,8 @@ export interface Grantables {
   readonly indexGiven: Applies;
   /** The mode is another one than report-only. */
   readonly mayWriteRecords: Applies;
+  /** The same, and deletion is allowed by its own switch. */
+  readonly mayDeleteRecords: Applies;
 }
 
 const RECEIVE = [
@@ -30,8 +32,8 @@ const RECEIVE = [
   'sqs:GetQueueAttributes',
 ] as const;
 
-/** Plans into the ledger, reads records, sends; no right to write a record. */
-export function grantDispatcher(dispatcher: SweepFunction, to: Grantables): void {
+/** Plans into the ledger, reads records, sends, asks the consumer what it may; no right to write a record. */
+export function grantDispatcher(dispatcher: SweepFunction, consumer: SweepFunction, to: Grantables): void {
   grantLedger(dispatcher, to, ['dynamodb:Query']);
   grantOpenIndex(dispatcher, to);
   const records = recordTableArn(dispatcher, to.settings);
@@ -42,9 +44,10 @@ export function grantDispatcher(dispatcher: SweepFunction, to: Grantables): void
   });
   grantSend(dispatcher, to.queues.work, to.queues.missedStarts);
   grantSigning(dispatcher, to);
+  dispatcher.allow(['lambda:InvokeFunction'], consumer.function.functionArn);
 }
 
-/** Takes work, never puts any back (pitfall P63); writes records only where the mode allows it. */
+/** Takes work, never puts any back (pitfall P63); writes and deletes records only where the settings allow it. */
 export function grantConsumer(consumer: SweepFunction, to: Grantables): void {
   grantLedger(consumer, to, []);
   consumer.allow(
@@ -56,6 +59,10 @@ export function grantConsumer(consumer: SweepFunction, to: Grantables): void {
   grantSigning(consumer, to);
   addPolicyWhere(to.mayWriteRecords, consumer, 'RecordWrites', {
     actions: ['dynamodb:GetItem', 'dynamodb:PartiQLUpdate', 'dynamodb:UpdateItem'],
+    resources: [recordTableArn(consumer, to.settings)],
+  });
+  addPolicyWhere(to.mayDeleteRecords, consumer, 'RecordDeletes', {
+    actions: ['dynamodb:PartiQLDelete', 'dynamodb:DeleteItem'],
     resources: [recordTableArn(consumer, to.settings)],
   });
 }

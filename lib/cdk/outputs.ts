@@ -22,6 +22,7 @@ function outputs(pipeline: PipelineResources): Record<string, { value: string; d
     PolicyId: say(settings.policyId, 'Retention policy of this stack.'),
     PolicyVersion: say(settings.policyVersion, 'Version of the retention policy.'),
     Mode: say(settings.mode, 'Mode in which new runs start.'),
+    Action: say(settings.action, 'What new runs do to a record.'),
     RecordTableName: say(settings.recordTableName, 'Table of the records.'),
     LedgerTableName: say(pipeline.ledgerTable.tableName, 'Table of the runs, plans and outcomes.'),
     IdempotencyTableName: say(pipeline.idempotencyTable.tableName, 'Table of the idempotency records.'),

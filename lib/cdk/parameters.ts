@@ -1,13 +1,20 @@
 import { CfnParameter, type CfnParameterProps, type Stack } from 'aws-cdk-lib';
-import { SETTING_KEYS, SETTINGS, type SettingDefinition, type SettingGroup } from '../core/policy/settings.ts';
+import {
+  NO_LIMIT,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingDefinition,
+  type SettingGroup,
+} from '../core/policy/settings.ts';
 import { integerPattern } from './integer-pattern.ts';
 import type { SettingTexts } from './setting-texts.ts';
 
 const GROUP_LABELS: Readonly<Record<SettingGroup, string>> = {
   What: 'What: which records are due, and what is written to them',
   When: 'When: the schedule and the retention period',
-  How: 'How: report only, or enforce',
-  Limits: 'Limits: size, speed and attempts',
+  How: 'How: report only or enforce, expire or delete',
+  Limits: 'Limits: caps, size, speed and attempts',
+  Operations: 'Operations: what is kept, and for how long',
 };
 
 /**
@@ -23,6 +30,12 @@ function allowed(definition: SettingDefinition): CfnParameterProps {
         allowedPattern: `^${integerPattern(definition.min, definition.max)}$`,
         minLength: String(definition.min).length,
         maxLength: String(definition.max).length,
+      };
+    case 'limit':
+      return {
+        allowedPattern: `^(?:${NO_LIMIT}|${integerPattern(definition.min, definition.max)})$`,
+        minLength: String(definition.min).length,
+        maxLength: Math.max(NO_LIMIT.length, String(definition.max).length),
       };
     case 'text':
       return {

@@ -6,7 +6,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { MESSAGES_PER_EVENT, TIME_BUDGETS, type TimeBudget } from '../core/policy/budget.ts';
 import { environmentName, SETTING_KEYS } from '../core/policy/settings.ts';
-import { whereNot } from './applies.ts';
+import { whereBoth, whereIs, whereNot } from './applies.ts';
 import { type Grantables, grantConsumer, grantDispatcher, grantReconciler, grantRedrive } from './grants.ts';
 import { addQueues, type Queues } from './queues.ts';
 import { addDispatchSchedule, addReconcileSchedule } from './schedules.ts';
@@ -42,8 +42,9 @@ export class PipelineResources extends Construct {
     this.queues = grantables.queues;
     this.signingSecret = grantables.signingSecret;
 
-    this.dispatcher = this.addDispatcher(grantables);
+    // The dispatcher asks the consumer what it may do, so it comes second; nothing of the consumer knows of it.
     this.consumer = this.addConsumer(grantables, budget.functionTimeoutSeconds);
+    this.dispatcher = this.addDispatcher(grantables);
     this.redrive = this.addRedrive(grantables);
     this.reconciler = this.addReconciler(grantables);
     this.consumerMapping = this.addConsumerMapping();
@@ -66,7 +67,9 @@ export class PipelineResources extends Construct {
   }
 
   private addStores(visibilityTimeout: Duration): Grantables {
-    const { recordIndexName, mode } = this.settings;
+    const { recordIndexName, mode, allowDelete } = this.settings;
+    const mayWriteRecords = whereNot(this, 'MayWriteRecords', mode, 'report-only');
+    const deletionAllowed = whereIs(this, 'DeletionAllowed', allowDelete, 'yes');
     return {
       settings: this.settings,
       ledger: addLedgerTable(this),
@@ -74,20 +77,25 @@ export class PipelineResources extends Construct {
       queues: addQueues(this, visibilityTimeout),
       signingSecret: addSigningSecret(this),
       indexGiven: whereNot(this, 'IndexGiven', recordIndexName, ''),
-      mayWriteRecords: whereNot(this, 'MayWriteRecords', mode, 'report-only'),
+      mayWriteRecords,
+      mayDeleteRecords: whereBoth(this, 'MayDeleteRecords', mayWriteRecords, deletionAllowed),
     };
   }
 
   private addDispatcher(grantables: Grantables): SweepFunction {
     const { queues } = grantables;
     const dispatcher = new SweepFunction(this, 'Dispatcher', {
+      logRetentionDays: asNumber(this.settings.logRetentionDays),
       name: 'dispatcher',
       description: 'Ledgersweep: plans a run, freezes the plan and publishes it.',
       memoryMebibytes: 1024,
       timeout: Duration.minutes(15),
-      environment: this.environment({ WORK_QUEUE_URL: queues.work.queueUrl }),
+      environment: this.environment({
+        WORK_QUEUE_URL: queues.work.queueUrl,
+        CONSUMER_FUNCTION: this.consumer.function.functionName,
+      }),
     });
-    grantDispatcher(dispatcher, grantables);
+    grantDispatcher(dispatcher, this.consumer, grantables);
     dispatcher.function.configureAsyncInvoke({
       retryAttempts: DISPATCHER_RETRIES,
       maxEventAge: DISPATCHER_EVENT_AGE,
@@ -99,6 +107,7 @@ export class PipelineResources extends Construct {
   private addConsumer(grantables: Grantables, timeout: Duration): SweepFunction {
     const { idempotency, queues } = grantables;
     const consumer = new SweepFunction(this, 'Consumer', {
+      logRetentionDays: asNumber(this.settings.logRetentionDays),
       name: 'consumer',
       description: 'Ledgersweep: applies the batches of a plan, one conditional write per record.',
       memoryMebibytes: 512,
@@ -116,6 +125,7 @@ export class PipelineResources extends Construct {
   private addRedrive(grantables: Grantables): SweepFunction {
     const { queues } = grantables;
     const redrive = new SweepFunction(this, 'Redrive', {
+      logRetentionDays: asNumber(this.settings.logRetentionDays),
       name: 'redrive',
       description: "Ledgersweep: the only door for a person's acts. Invoke it by hand; nothing else does.",
       memoryMebibytes: 512,
@@ -134,6 +144,7 @@ export class PipelineResources extends Construct {
   private addReconciler(grantables: Grantables): SweepFunction {
     const { queues } = grantables;
     const reconciler = new SweepFunction(this, 'Reconciler', {
+      logRetentionDays: asNumber(this.settings.logRetentionDays),
       name: 'reconciler',
       description: 'Ledgersweep: resumes lapsed dispatches, publishes what is due, closes runs.',
       memoryMebibytes: 512,

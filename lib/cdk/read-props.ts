@@ -1,5 +1,12 @@
-import { type Duration, Token } from 'aws-cdk-lib';
-import { parseSettings } from '../core/policy/parse.ts';
+import { Token } from 'aws-cdk-lib';
+import { parseSettings, settingProblem } from '../core/policy/parse.ts';
+import {
+  numericProblems,
+  RELATIONS,
+  type Relation,
+  relationHolds,
+  relationSentence,
+} from '../core/policy/relations.ts';
 import {
   environmentName,
   SETTING_KEYS,
@@ -8,59 +15,32 @@ import {
   type SettingKey,
 } from '../core/policy/settings.ts';
 import type { LedgersweepPipelineProps } from './pipeline-props.ts';
-import { brokenRelations } from './relations.ts';
+import { SETTING_PROPS } from './setting-props.ts';
 import type { SettingTexts } from './setting-texts.ts';
 
-type Props = LedgersweepPipelineProps;
+type RawTexts = Readonly<Partial<Record<SettingKey, string | undefined>>>;
 
-/** Lambda takes 4 KB of environment; the names of tables, queues and the secret need what is left. */
+/** Lambda takes 4 KB of environment; the names of tables, queues, functions and the secret need what is left. */
 const MAX_SETTINGS_BYTES = 3_200;
 
-const NOT_KNOWN = 'a value known only at deployment';
-
-/** How each setting is read off the props, as text; undefined where it was left out. */
-const READERS: { readonly [K in SettingKey]: (props: Props) => string | undefined } = {
-  policyId: (props) => props.policyId,
-  policyVersion: (props) => props.policyVersion,
-  recordTableName: (props) => props.recordTableName,
-  recordIndexName: (props) => props.recordIndexName,
-  indexPartitionValues: (props) => listText(props.indexPartitionValues),
-  partitionKeyAttribute: (props) => props.partitionKeyAttribute,
-  sortKeyAttribute: (props) => props.sortKeyAttribute,
-  tenantAttribute: (props) => props.tenantAttribute,
-  timestampAttribute: (props) => props.timestampAttribute,
-  timestampFormat: (props) => props.timestampFormat,
-  stateAttribute: (props) => props.stateAttribute,
-  eligibleState: (props) => props.eligibleState,
-  expiredState: (props) => props.expiredState,
-  expiredAtAttribute: (props) => props.expiredAtAttribute,
-  operationKeyAttribute: (props) => props.operationKeyAttribute,
-  holdAttributes: (props) => listText(props.holdAttributes),
-  scheduleExpression: (props) => props.schedule?.expressionString,
-  scheduleTimeZone: (props) => props.schedule?.timeZone?.timezoneName,
-  scheduleState: (props) => props.scheduleState,
-  retentionDays: (props) => durationText(props.retention, 'days'),
-  mode: (props) => props.mode,
-  batchSize: (props) => numberText(props.batchSize),
-  consumerConcurrency: (props) => numberText(props.consumerConcurrency),
-  batchTimeBudgetSeconds: (props) => durationText(props.batchTimeBudget, 'seconds'),
-  maxAttempts: (props) => numberText(props.maxAttempts),
-  discoverySegments: (props) => numberText(props.discoverySegments),
-};
-
 /** The props as setting texts. Throws one error that lists everything that is wrong with them. */
-export function readProps(props: Props): SettingTexts {
-  const raw = Object.fromEntries(SETTING_KEYS.map((key) => [key, READERS[key](props)]));
+export function readProps(props: LedgersweepPipelineProps): SettingTexts {
+  const raw: RawTexts = Object.fromEntries(SETTING_KEYS.map((key) => [key, SETTING_PROPS[key].read(props)]));
   const texts = Object.fromEntries(SETTING_KEYS.map((key) => [key, raw[key] ?? defaultText(key)])) as SettingTexts;
   const problems = [
-    ...settingProblems(raw),
+    ...SETTING_KEYS.flatMap((key) => (isKnown(raw[key]) ? (settingProblem(key, raw[key])?.message ?? []) : [])),
     ...listProblems('indexPartitionValues', props.indexPartitionValues),
     ...listProblems('holdAttributes', props.holdAttributes),
-    ...brokenRelations(texts),
+    ...RELATIONS.filter((relation) => isBroken(relation, texts)).map(relationSentence),
+    ...numberProblems(raw),
     ...sizeProblems(texts),
   ];
   if (problems.length > 0) throw new Error(['The retention policy cannot be deployed.', ...problems].join('\n- '));
   return texts;
+}
+
+function isKnown(text: string | undefined): boolean {
+  return !Token.isUnresolved(text);
 }
 
 function defaultText(key: SettingKey): string {
@@ -68,18 +48,35 @@ function defaultText(key: SettingKey): string {
   return definition.default ?? '';
 }
 
-/** What the parser says, except of texts that are still tokens. */
-function settingProblems(raw: Partial<Record<SettingKey, string | undefined>>): readonly string[] {
-  const parsed = parseSettings(raw);
-  if (parsed.kind === 'valid') return [];
-  const tokens = SETTING_KEYS.filter((key) => Token.isUnresolved(raw[key])).map((key) => SETTINGS[key].parameter);
-  return parsed.problems.filter(({ parameter }) => !tokens.some((token) => token === parameter)).map((p) => p.message);
-}
-
 /** A list travels as one text, so an entry that holds a comma, or nothing, would become another list. */
 function listProblems(key: SettingKey, list: readonly string[] | undefined): readonly string[] {
   const sound = (list ?? []).every((entry) => entry !== '' && !entry.includes(','));
   return sound ? [] : [`${SETTINGS[key].parameter} has an entry that is empty or holds a comma.`];
+}
+
+/** Two texts that are not known yet are equal only where they are the same token; a need is not known before its text. */
+function isBroken(relation: Relation, texts: SettingTexts): boolean {
+  if (relation.kind === 'requires' && !isKnown(texts[relation.first])) return false;
+  return !relationHolds(relation, (key) => texts[key]);
+}
+
+/** Relations between numbers, as soon as every setting is well formed; nothing is said of a text not known yet. */
+function numberProblems(raw: RawTexts): readonly string[] {
+  const unknown = SETTING_KEYS.filter((key) => !isKnown(raw[key]));
+  const parsed = parseSettings({ ...raw, ...Object.fromEntries(unknown.map((key) => [key, standIn(key)])) });
+  if (parsed.kind === 'invalid') return [];
+  const parameters: readonly string[] = unknown.map((key) => SETTINGS[key].parameter);
+  return numericProblems(parsed.settings).flatMap(({ parameter, message }) =>
+    parameters.includes(parameter) ? [] : message,
+  );
+}
+
+/** A well-formed text that no other setting has; where the form allows none, the default or the first choice. */
+function standIn(key: SettingKey): string {
+  const definition: SettingDefinition = SETTINGS[key];
+  const name = 'known-at-deployment';
+  if (settingProblem(key, name) === undefined) return name;
+  return definition.default ?? (definition.kind === 'choice' ? (definition.choices[0] ?? '') : '');
 }
 
 function sizeProblems(texts: SettingTexts): readonly string[] {
@@ -90,19 +87,4 @@ function sizeProblems(texts: SettingTexts): readonly string[] {
     : [
         `All settings together take ${bytes} bytes of the functions' environment; it has room for ${MAX_SETTINGS_BYTES}.`,
       ];
-}
-
-function listText(list: readonly string[] | undefined): string | undefined {
-  return Token.isUnresolved(list) ? NOT_KNOWN : list?.join(',');
-}
-
-function numberText(value: number | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  return Token.isUnresolved(value) ? NOT_KNOWN : String(value);
-}
-
-function durationText(duration: Duration | undefined, unit: 'days' | 'seconds'): string | undefined {
-  if (duration === undefined) return undefined;
-  if (duration.isUnresolved()) return NOT_KNOWN;
-  return String(unit === 'days' ? duration.toDays({ integral: false }) : duration.toSeconds({ integral: false }));
 }

@@ -4,6 +4,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { textWhere, whereBoth, whereIs, whereNot } from './applies.ts';
 import type { SettingTexts } from './setting-texts.ts';
 
 /** The scheduler fills in the time that was meant and the id of its own attempt. */
@@ -27,6 +28,16 @@ const mayInvoke = (target: IFunction) =>
   new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [target.functionArn] });
 const maySend = (queue: IQueue) => new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [queue.queueArn] });
 
+/**
+ * First time of the schedule. Only a schedule that is on has one: the scheduler refuses an update that gives a time of
+ * the past, so with it the switch could no longer be turned off.
+ */
+function startDate(scope: Construct, { scheduleStart, scheduleState }: SettingTexts): string | undefined {
+  const given = whereNot(scope, 'ScheduleStartGiven', scheduleStart, '');
+  const on = whereIs(scope, 'ScheduleOn', scheduleState, 'ENABLED');
+  return textWhere(whereBoth(scope, 'ScheduleStarts', given, on), scheduleStart);
+}
+
 /** The schedule of the policy. A start that cannot be handed over for six hours goes to `missedStarts`. */
 export function addDispatchSchedule(
   scope: Construct,
@@ -35,11 +46,13 @@ export function addDispatchSchedule(
   settings: SettingTexts,
 ): CfnSchedule {
   const role = addSchedulerRole(scope, 'ScheduleRole', [mayInvoke(dispatcher), maySend(missedStarts)]);
+  const start = startDate(scope, settings);
   const schedule = new CfnSchedule(scope, 'Schedule', {
     description: 'Ledgersweep: starts a run of the policy.',
     scheduleExpression: settings.scheduleExpression,
     scheduleExpressionTimezone: settings.scheduleTimeZone,
     state: settings.scheduleState,
+    ...(start === undefined ? {} : { startDate: start }),
     flexibleTimeWindow: { mode: 'OFF' },
     target: {
       arn: dispatcher.functionArn,

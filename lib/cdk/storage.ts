@@ -7,6 +7,9 @@ import { lifespanOf } from './lifespan.ts';
 /** Sparse index of the units that need someone or something. */
 export const OPEN_INDEX = 'open';
 
+/** Epoch seconds after which DynamoDB may remove an item of the ledger. */
+const LEDGER_EXPIRY = 'expiresAt';
+
 /** What a list, an age or the publisher reads off an open unit without going to its item. */
 const OPEN_ATTRIBUTES = [
   'state',
@@ -31,11 +34,15 @@ function tableProps(scope: Construct): Omit<TableProps, 'partitionKey'> {
   };
 }
 
-/** The ledger: no time to live, because nothing in it may vanish by itself. */
+/**
+ * The ledger. An item goes by itself once the end that its writer gave it has passed: plans, outcomes and reports of
+ * closed runs after the ledger retention. What is open, and what the policy as a whole needs, is given none.
+ */
 export function addLedgerTable(scope: Construct): Table {
   const table = new Table(scope, 'LedgerTable', {
     partitionKey: text('pk'),
     sortKey: text('sk'),
+    timeToLiveAttribute: LEDGER_EXPIRY,
     ...tableProps(scope),
   });
   table.addGlobalSecondaryIndex({

@@ -3,7 +3,7 @@ import type { Duration } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type FunctionName, handlerEntry, packageRoot } from './handler-entry.ts';
 import { lifespanOf } from './lifespan.ts';
@@ -13,6 +13,8 @@ export interface SweepFunctionProps {
   readonly description: string;
   readonly memoryMebibytes: number;
   readonly timeout: Duration;
+  /** One of the periods that CloudWatch knows, or a token of one. */
+  readonly logRetentionDays: number;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +33,7 @@ export class SweepFunction extends Construct {
     super(scope, id);
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup = new LogGroup(this, 'LogGroup', {
-      retention: RetentionDays.THREE_MONTHS,
+      retention: props.logRetentionDays,
       removalPolicy: lifespanOf(this).removalPolicy,
     });
     this.logGroup.grantWrite(this.role);

@@ -3,8 +3,12 @@ import { CliError, EXIT } from './exit.ts';
 import type { Pipeline } from './world.ts';
 
 /** Invokes the redrive function and gives its answer; throws a CliError where it refused or failed. */
-export async function askRedrive<T extends object>({ functions, outputs }: Pipeline, event: object): Promise<T> {
-  const name = outputs.redriveFunctionName;
+export function askRedrive<T extends object>(pipeline: Pipeline, event: object): Promise<T> {
+  return ask(pipeline, pipeline.outputs.redriveFunctionName, event);
+}
+
+/** Invokes a function and gives its answer; throws a CliError where it refused or failed. */
+export async function ask<T extends object>({ functions }: Pipeline, name: string, event: object): Promise<T> {
   const answer = await functions.call(name, event);
   if (answer.kind === 'answered') {
     if (typeof answer.value === 'object' && answer.value !== null) return answer.value as T;

@@ -10,7 +10,7 @@ Exit codes:
   2  usage: an argument or option is missing or wrong
   3  nothing matched: no such stack or run, nothing to redrive
   4  partly done: something is left over, or was not finished in the time given
-  5  refused, by the function or by you`;
+  5  refused: by preflight, by a cap, by the function or by you`;
 
 /** Ends a command with a message for the person: what was wrong, what was received, what to do. */
 export class CliError extends Error {

@@ -1,5 +1,7 @@
+import type { EpochMillis } from '../core/identity/instant.ts';
 import type { RunItem } from '../core/ledger/items.ts';
 import { CliError, EXIT } from './exit.ts';
+import type { PipelineOutputs } from './outputs.ts';
 import type { Session } from './session.ts';
 import type { Pipeline } from './world.ts';
 
@@ -14,22 +16,44 @@ export function isOnItsWay({ status }: RunItem): boolean {
   return status === 'planning' || status === 'publishing';
 }
 
-/** Waits until planning and publishing are over, saying how far they are. Throws a CliError where it takes too long. */
-export async function waitForPlan(session: Session, { ledger, outputs }: Pipeline, runId: string): Promise<RunItem> {
+/**
+ * Waits until planning and publishing are over, saying how far they are. `before` is the run as it was when the
+ * dispatcher was started: a refused one counts only when it has been tried again. Throws a CliError where it takes too
+ * long.
+ */
+export async function waitForPlan(
+  session: Session,
+  { ledger, outputs }: Pipeline,
+  runId: string,
+  before: RunItem | undefined,
+): Promise<RunItem> {
   const { clock } = session.world;
   const start = clock.now();
   let said = '';
+  let begun = before !== undefined && before.status !== 'refused';
   for (;;) {
     const run = await ledger.readRun(runId);
-    if (run !== undefined && !isOnItsWay(run)) return run;
+    begun ||= isBegun(run, before);
+    if (run !== undefined && begun && !isOnItsWay(run) && !isTakenUp(run, clock.now())) return run;
     const waited = clock.now() - start;
-    if (run === undefined && waited >= APPEAR_MILLIS) throw neverMade(runId, outputs.dispatcherFunctionName);
+    if (!begun && waited >= APPEAR_MILLIS) throw neverBegun(runId, outputs, run);
     if (waited >= PLANNED_MILLIS) throw stillOnItsWay(runId, outputs.stackName);
-    const progress = describeProgress(run);
+    const progress = describeProgress(begun ? run : undefined);
     if (progress !== said) session.say(progress);
     said = progress;
     await clock.sleep(POLL_MILLIS);
   }
+}
+
+/** True where a dispatcher has made the run, or taken up again the one that was refused. */
+function isBegun(run: RunItem | undefined, before: RunItem | undefined): boolean {
+  if (run === undefined || before === undefined) return run !== undefined;
+  return run.status !== 'refused' || run.lease.epoch > before.lease.epoch;
+}
+
+/** A refused run under a lease is about to be tried again. */
+function isTakenUp({ status, lease }: RunItem, now: EpochMillis): boolean {
+  return status === 'refused' && lease.until > now;
 }
 
 function describeProgress(run: RunItem | undefined): string {
@@ -40,11 +64,14 @@ function describeProgress(run: RunItem | undefined): string {
     : `publishing: ${published?.batches ?? 0} of ${plan?.batches ?? 0} batches sent`;
 }
 
-function neverMade(runId: string, dispatcher: string): CliError {
+function neverBegun(runId: string, outputs: PipelineOutputs, run: RunItem | undefined): CliError {
+  const { dispatcherFunctionName, stackName } = outputs;
+  const what = run === undefined ? 'made' : 'tried again';
   return new CliError(
     EXIT.failed,
-    `Run ${runId} was not made within ${APPEAR_MILLIS / 60_000} minutes: the dispatcher refused its configuration or ` +
-      `failed. The log of function ${dispatcher} says why.`,
+    `Run ${runId} was not ${what} within ${APPEAR_MILLIS / 60_000} minutes: the dispatcher refused its configuration or ` +
+      `failed. The log of function ${dispatcherFunctionName} says why, and for a configuration so does: ` +
+      `sweep trigger --preflight --stack ${stackName}`,
   );
 }
 

@@ -7,6 +7,8 @@ export interface PipelineOutputs {
   readonly policyVersion: string;
   /** Mode in which new runs start. */
   readonly mode: string;
+  /** What new runs do to a record. */
+  readonly action: string;
   readonly recordTableName: string;
   readonly ledgerTableName: string;
   readonly dispatcherFunctionName: string;
@@ -17,6 +19,7 @@ const NAMES = {
   policyId: 'PolicyId',
   policyVersion: 'PolicyVersion',
   mode: 'Mode',
+  action: 'Action',
   recordTableName: 'RecordTableName',
   ledgerTableName: 'LedgerTableName',
   dispatcherFunctionName: 'DispatcherFunctionName',

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { addExplain } from './commands/explain.ts';
 import { addQuarantine } from './commands/quarantine.ts';
 import { addRedrive } from './commands/redrive.ts';
+import { addReport } from './commands/report.ts';
 import { addRuns } from './commands/runs.ts';
 import { addShow } from './commands/show.ts';
 import { addTrigger } from './commands/trigger.ts';
@@ -31,6 +32,6 @@ export function buildProgram(cli: Cli): Command {
     .exitOverride()
     .addHelpText('after', WHERE)
     .addHelpText('afterAll', EXIT_HELP);
-  for (const add of [addRuns, addShow, addExplain, addTrigger, addQuarantine, addRedrive]) add(program, cli);
+  for (const add of [addRuns, addShow, addReport, addExplain, addTrigger, addQuarantine, addRedrive]) add(program, cli);
   return program;
 }

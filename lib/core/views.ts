@@ -1,10 +1,13 @@
 import { sameChain } from './identity/digests.ts';
-import { formatInstant } from './identity/instant.ts';
+import { DAY_MILLIS, type EpochMillis, formatInstant } from './identity/instant.ts';
 import { addCost, type Cost } from './ledger/cost.ts';
-import type { RunItem, TenantReport, UnitItem } from './ledger/items.ts';
+import type { RunItem, RunNote, TenantReport, UnitItem } from './ledger/items.ts';
 import { isFinishedRun } from './ledger/lifecycle.ts';
 import { type OutcomeCounts, processedCount, skippedCount } from './ledger/outcomes.ts';
+import type { Problem } from './policy/parse.ts';
+import { planOf } from './read/plan-of.ts';
 import type { Standing } from './reconcile/closing.ts';
+import { deadlineOf, isOverdue } from './reconcile/overdue.ts';
 
 /** A number of batches and records with their digest. */
 export interface ChainView {
@@ -13,19 +16,40 @@ export interface ChainView {
   readonly digest: string;
 }
 
+/** How far back due records are looked for. */
+export interface WindowView {
+  readonly days: number;
+  /** Inclusive: an older record is not due yet, however old. */
+  readonly from: string;
+}
+
 /** One run as every `--json` prints it. Instants are ISO-8601 in UTC; counts are records unless the name says else. */
 export interface RunView {
   readonly runId: string;
   readonly policyId: string;
   readonly policyVersion: string;
+  /** What the run does to a record. */
   readonly kind: string;
+  /** What the policy's runs do by themselves. */
+  readonly action: string;
   readonly mode: string;
   readonly status: string;
   readonly scheduledTime: string;
+  /** Exclusive; on the time of expiry where the run deletes. */
   readonly cutoff: string;
+  /** Null where everything before the cutoff is due. */
+  readonly window: WindowView | null;
   readonly startedBy: string;
   readonly createdAt: string;
   readonly closedAt: string | null;
+  readonly deadline: string;
+  /** True where the run is past its deadline and not closed. */
+  readonly overdue: boolean;
+  /** Why the run is refused; empty otherwise. */
+  readonly refusals: readonly Problem[];
+  readonly notes: readonly RunNote[];
+  /** Records in the state that the run looks for, due or not; null also where discovery sees due records only. */
+  readonly examined: number | null;
   /** Null before the plan is frozen. */
   readonly discovered: number | null;
   readonly planned: number | null;
@@ -62,9 +86,21 @@ function instantOrNull(millis: number | null | undefined): string | null {
   return millis === null || millis === undefined ? null : formatInstant(millis);
 }
 
-/** The view of a run and where it stands. */
-export function viewRun(run: RunItem, standing: Standing): RunView {
-  const { plan, published, closing } = run;
+/** Where a window is set, its length and its first instant. */
+export function viewWindow({ cutoff, settings }: Pick<RunItem, 'cutoff' | 'settings'>): WindowView | null {
+  const { windowDays } = settings;
+  return windowDays === null ? null : { days: windowDays, from: formatInstant(cutoff - windowDays * DAY_MILLIS) };
+}
+
+/** Null where there is no count. */
+export function sumOrNull(counts: Readonly<Partial<Record<string, number>>> | null): number | null {
+  return counts === null ? null : Object.values(counts).reduce((sum: number, count) => sum + (count ?? 0), 0);
+}
+
+/** The view of a run and where it stands; `now` decides whether it is overdue. */
+export function viewRun(run: RunItem, standing: Standing, now: EpochMillis): RunView {
+  const { published, closing } = run;
+  const plan = planOf(run);
   const unreadable = plan?.unreadable ?? null;
   const holds =
     plan !== undefined && published !== undefined && sameChain(plan, published) && sameChain(plan, standing.terminal);
@@ -73,14 +109,21 @@ export function viewRun(run: RunItem, standing: Standing): RunView {
     policyId: run.policyId,
     policyVersion: run.policyVersion,
     kind: run.kind,
+    action: run.settings.action,
     mode: run.settings.mode,
     status: run.status,
     scheduledTime: formatInstant(run.scheduledTime),
     cutoff: formatInstant(run.cutoff),
+    window: viewWindow(run),
     startedBy: run.startedBy,
     createdAt: formatInstant(run.createdAt),
     // A run that a person reopened still has the totals of its earlier close.
     closedAt: isFinishedRun(run.status) ? instantOrNull(closing?.closedAt) : null,
+    deadline: formatInstant(deadlineOf(run)),
+    overdue: isOverdue(run, now),
+    refusals: run.refusals,
+    notes: run.notes,
+    examined: plan?.examined ?? null,
     discovered: plan?.discovered ?? null,
     planned: plan?.records ?? null,
     held: plan?.held ?? null,
@@ -89,7 +132,7 @@ export function viewRun(run: RunItem, standing: Standing): RunView {
     skipped: standing.skipped,
     remaining: plan === undefined ? null : standing.remaining,
     outcomes: standing.outcomes,
-    unreadable: unreadable === null ? null : Object.values(unreadable).reduce((sum, count) => sum + count, 0),
+    unreadable: sumOrNull(unreadable),
     unreadableByReason: unreadable,
     tenants: plan?.tenants ?? null,
     oldest: instantOrNull(plan?.oldest),
@@ -147,12 +190,16 @@ export function viewUnit(unit: UnitItem): UnitView {
   };
 }
 
-/** One tenant's plan and what became of it, in records. `planned` = `processed` + `skipped` + `remaining`. */
+/**
+ * One tenant's plan and what became of it, in records. `discovered` = `planned` + `held` + `overLimit`, and `planned` =
+ * `processed` + `skipped` + `remaining`.
+ */
 export interface TenantView {
   readonly tenant: string;
   readonly discovered: number;
   readonly held: number;
   readonly planned: number;
+  readonly overLimit: number;
   readonly processed: number;
   readonly skipped: number;
   readonly remaining: number;
@@ -161,11 +208,21 @@ export interface TenantView {
 }
 
 export function viewTenant(report: TenantReport, outcomes: OutcomeCounts): TenantView {
-  const { tenant, discovered, held, planned, oldest } = report;
+  const { tenant, discovered, held, planned, overLimit } = report;
   const processed = processedCount(outcomes);
   const skipped = skippedCount(outcomes);
-  const remaining = planned - processed - skipped;
-  return { tenant, discovered, held, planned, processed, skipped, remaining, oldest: instantOrNull(oldest), outcomes };
+  return {
+    tenant,
+    discovered,
+    held,
+    planned,
+    overLimit,
+    processed,
+    skipped,
+    remaining: planned - processed - skipped,
+    oldest: instantOrNull(report.oldest),
+    outcomes,
+  };
 }
 
 /** One run with each of its tenants. */
@@ -180,4 +237,12 @@ export interface TriggerView {
   readonly startedBy: string;
   /** Null where nobody waited for it. */
   readonly run: RunView | null;
+}
+
+/** What a preflight alone found. Nothing was started. */
+export interface PreflightView {
+  readonly runId: string;
+  readonly scheduledTime: string;
+  /** Empty where a run of this scheduled time would go on to discovery. */
+  readonly problems: readonly Problem[];
 }

@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   GetEventSourceMappingCommand,
-  GetFunctionConfigurationCommand,
   LambdaClient,
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
-  UpdateFunctionConfigurationCommand,
-  waitUntilFunctionUpdatedV2,
 } from '@aws-sdk/client-lambda';
 import { clientConfig } from './access.ts';
 import type { LocalAws } from './server.ts';
+import { addVariables } from './variables.ts';
 import { waitFor } from './wait.ts';
 
 export interface Crash {
@@ -37,25 +35,11 @@ const PRELOAD = pathToFileURL(join(import.meta.dirname, 'crash-once.mjs')).href;
 
 /** Has a deployed function killed once, at one of its AWS calls, without anything in its code that knows of it. */
 export async function armCrash(aws: LocalAws, crash: Crash): Promise<ArmedCrash> {
-  const lambda = new LambdaClient(clientConfig(aws));
-  const { functionName } = crash;
-  const before = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName: functionName }));
-  const own = before.Environment?.Variables ?? {};
   const marker = join(aws.folder, `crash-${randomUUID().slice(0, 8)}`);
   const order = JSON.stringify({ target: crash.target, when: crash.when, nth: crash.nth, marker });
-  await setVariables(lambda, functionName, { ...own, NODE_OPTIONS: `--import ${PRELOAD}`, LOCAL_CRASH: order });
-  return {
-    happened: () => existsSync(marker),
-    disarm: () => setVariables(lambda, functionName, own),
-  };
-}
-
-async function setVariables(lambda: LambdaClient, functionName: string, Variables: Record<string, string>) {
-  await lambda.send(new UpdateFunctionConfigurationCommand({ FunctionName: functionName, Environment: { Variables } }));
-  await waitUntilFunctionUpdatedV2(
-    { client: lambda, maxWaitTime: CHANGE_DEADLINE_SECONDS, minDelay: 1, maxDelay: 1 },
-    { FunctionName: functionName },
-  );
+  const added = { NODE_OPTIONS: `--import ${PRELOAD}`, LOCAL_CRASH: order };
+  const disarm = await addVariables(aws, crash.functionName, added);
+  return { happened: () => existsSync(marker), disarm };
 }
 
 /** Stops or starts the feed from the queue to a function, and waits until that is so. */

@@ -129,7 +129,8 @@ async function runUp({ keep, json, ...options }: Flags, home: string, world: Loc
     world.err(`\nEverything is left up. To look at it: . ${shellFile}\nTo end it: npm run local:down\n`);
   }
   world.err(differencesText(ended));
-  world.out(json ? `${JSON.stringify(jsonOf(pipeline, ended))}\n` : `${world.render(ended.run)}\n${textOf(ended)}`);
+  const text = () => `${ended.rollout?.summary ?? world.render(ended.run)}\n${textOf(ended)}`;
+  world.out(json ? `${JSON.stringify(jsonOf(pipeline, ended))}\n` : text());
   return ended.differences.length === 0 ? EXIT.done : EXIT.failed;
 }
 

@@ -29,6 +29,7 @@ function synthetic(records: number): RecordSource {
   const perSegment = records / SEGMENTS;
   return {
     seesUnreadable: true,
+    seesAll: true,
     segments: Array.from({ length: SEGMENTS }, (_, segment) => String(segment)),
     page: async (segment, cursor) => {
       sample();
@@ -43,6 +44,7 @@ function synthetic(records: number): RecordSource {
             tenant: `tenant-${number % TENANTS}`,
             timestamp: { kind: 'readable', millis: Date.UTC(2020, 0, 1) },
             held: false,
+            operationKey: undefined,
             writeUnits: 1,
           };
         }),
@@ -63,8 +65,12 @@ const store = {
   deadLetterQueueUrl: '',
   secretArn: '',
 };
-const run = newRun(benchSettings(store, 100), { scheduledTime: SCHEDULED_TIME, startedBy: 'bench' }, Date.now());
-const ports = { ledger, clock: systemClock, meter: createMeter(), source: synthetic(records) };
+const run = newRun(
+  benchSettings(store, { batchSize: 100 }),
+  { scheduledTime: SCHEDULED_TIME, startedBy: 'bench' },
+  Date.now(),
+);
+const ports = { ledger, clock: systemClock, meter: createMeter(), source: synthetic(records), eligible: () => true };
 const plenty = { remainingMillis: () => 800_000 };
 await ledger.createRun(run);
 const taken = await ledger.takeLease(run.runId, run.lease, 'bench', Date.now(), Date.now() + 120_000);
@@ -74,5 +80,7 @@ if (discovered.kind !== 'discovered') throw new Error(`Discovery ended as ${disc
 sample();
 const frozen = await freeze(ports, discovered.run);
 sample();
-if (frozen?.plan?.records !== records) throw new Error(`Planned ${frozen?.plan?.records} of ${records} records.`);
+if (frozen.kind !== 'frozen' || frozen.run.plan?.records !== records) {
+  throw new Error(`Of ${records} records, the plan ended as ${JSON.stringify(frozen)}.`);
+}
 console.log(largest);

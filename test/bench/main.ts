@@ -15,7 +15,15 @@ import { createStore } from './store.ts';
 const BATCH_SIZE = 100;
 const RECORDS = 10_000;
 const TENANTS = 20;
-const BOUNDS = { calls: 0.12, writeUnits: 1 + 0 + 0.1, bodyBytes: 512, heapGrowthBytes: 5 * 1024 * 1024 };
+/** Low enough that one consumer waits for its share, so that shares follow each other as they do under load. */
+const RECORDS_PER_SECOND = 500;
+const BOUNDS = {
+  calls: 0.12,
+  writeUnits: 1 + 0 + 0.1,
+  rateWriteUnits: 0.02,
+  bodyBytes: 512,
+  heapGrowthBytes: 5 * 1024 * 1024,
+};
 
 interface Figure {
   readonly what: string;
@@ -68,12 +76,16 @@ async function heapGrowth(aws: LocalAws): Promise<{ readonly small: number; read
 
 async function measure(aws: LocalAws): Promise<readonly Figure[]> {
   console.error(`10,000 records in ${TENANTS} tenants, batches of ${BATCH_SIZE} …`);
-  const full = await runPipeline(await createStore('full', accounts()), BATCH_SIZE);
+  const full = await runPipeline(await createStore('full', accounts()), { batchSize: BATCH_SIZE });
   checkComplete('full batches', full);
+  console.error(`the same at ${RECORDS_PER_SECOND} records per second …`);
+  const options = { batchSize: BATCH_SIZE, recordsPerSecond: RECORDS_PER_SECOND };
+  const paced = await runPipeline(await createStore('paced', accounts()), options);
+  checkComplete('rate-limited', paced);
   const file = resolve(import.meta.dirname, '../../../shared/data/packages.csv');
   const data = existsSync(file) ? file : join(import.meta.dirname, '../fixtures/packages-excerpt.csv');
   console.error(`${data.endsWith('excerpt.csv') ? 'an excerpt of packages.csv' : 'packages.csv'} …`);
-  const packages = await runPipeline(await createStore('packages', packageItems(data)), BATCH_SIZE);
+  const packages = await runPipeline(await createStore('packages', packageItems(data)), { batchSize: BATCH_SIZE });
   checkComplete('packages.csv', packages);
   console.error('heap of a dispatcher that plans 10,000 and 200,000 records …');
   const heap = await heapGrowth(aws);
@@ -94,6 +106,13 @@ async function measure(aws: LocalAws): Promise<readonly Figure[]> {
       unit: 'per record',
       bound: null,
       packages: (packages.view.cost.quotedWriteUnits ?? 0) / (packages.view.planned ?? 1),
+    },
+    {
+      what: `write units more at ${RECORDS_PER_SECOND} records per second`,
+      value: perRecord(paced).writeUnits - ours.writeUnits,
+      unit: 'per record',
+      bound: BOUNDS.rateWriteUnits,
+      packages: null,
     },
     {
       what: 'largest message body',

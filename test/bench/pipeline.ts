@@ -1,3 +1,4 @@
+import { DynamoAdmission } from '../../lib/aws/admission.ts';
 import { PowertoolsIdempotency } from '../../lib/aws/idempotency.ts';
 import { createProcess } from '../../lib/aws/process.ts';
 import { openRecordSource } from '../../lib/aws/targets/dynamodb/source.ts';
@@ -6,11 +7,11 @@ import { consume } from '../../lib/core/consume/consume.ts';
 import type { Delivery } from '../../lib/core/consume/delivery.ts';
 import { prepareEvent } from '../../lib/core/consume/prepare.ts';
 import { addCost, type Cost, NO_COST } from '../../lib/core/ledger/cost.ts';
-import { dispatch } from '../../lib/core/plan/dispatch.ts';
+import { type DispatchPorts, dispatch } from '../../lib/core/plan/dispatch.ts';
 import { MESSAGES_PER_EVENT } from '../../lib/core/policy/budget.ts';
 import { parseSettings } from '../../lib/core/policy/parse.ts';
-import type { Settings } from '../../lib/core/policy/settings.ts';
-import type { Log, Meter } from '../../lib/core/ports/index.ts';
+import { NO_LIMIT, type Settings } from '../../lib/core/policy/settings.ts';
+import type { GrantProbe, Log, Meter } from '../../lib/core/ports/index.ts';
 import { reconcile, standingOf } from '../../lib/core/reconcile/reconcile.ts';
 import { type RunView, viewRun } from '../../lib/core/views.ts';
 import { type BenchStore, feed } from './store.ts';
@@ -18,6 +19,8 @@ import { type BenchStore, feed } from './store.ts';
 export const SCHEDULED_TIME = Date.UTC(2026, 0, 1);
 
 const PLENTY = { remainingMillis: () => 800_000 };
+/** The consumer is not deployed here; asking it is one call for a whole run. */
+const GRANTED: GrantProbe = { missingGrants: async () => [] };
 const QUIET: Log = { event: () => undefined };
 
 export interface BenchRun {
@@ -28,7 +31,13 @@ export interface BenchRun {
   readonly bodies: readonly string[];
 }
 
-export function benchSettings(store: BenchStore, batchSize: number): Settings {
+export interface BenchOptions {
+  readonly batchSize: number;
+  /** Absent: as fast as it goes. */
+  readonly recordsPerSecond?: number;
+}
+
+export function benchSettings(store: BenchStore, { batchSize, recordsPerSecond }: BenchOptions): Settings {
   const parsed = parseSettings({
     policyId: 'bench',
     policyVersion: 'v1',
@@ -40,6 +49,10 @@ export function benchSettings(store: BenchStore, batchSize: number): Settings {
     retentionDays: '1461',
     mode: 'enforce',
     batchSize: String(batchSize),
+    recordsPerSecond: String(recordsPerSecond ?? NO_LIMIT),
+    // Here nearly every record is due.
+    capRecords: NO_LIMIT,
+    capSharePercent: NO_LIMIT,
   });
   if (parsed.kind === 'invalid') throw new Error(parsed.problems.map((problem) => problem.message).join(' '));
   return parsed.settings;
@@ -63,7 +76,7 @@ function summing(meter: Meter): Meter & { total(): Cost } {
 }
 
 /** The functions of the pipeline in this process, on real adapters; only the event source mapping is played. */
-export async function runPipeline(store: BenchStore, batchSize: number): Promise<BenchRun> {
+export async function runPipeline(store: BenchStore, options: BenchOptions): Promise<BenchRun> {
   const shared = createProcess(
     {
       LEDGER_TABLE: store.ledgerTable,
@@ -76,10 +89,11 @@ export async function runPipeline(store: BenchStore, batchSize: number): Promise
   );
   const meter = summing(shared.meter);
   const ports = { ...shared, meter, log: QUIET, owner: 'bench' };
-  const settings = benchSettings(store, batchSize);
-  const sourceFor = ({ cutoff }: { cutoff: number }) => openRecordSource({ client: shared.dynamo, settings, cutoff });
+  const settings = benchSettings(store, options);
+  const sourceFor: DispatchPorts['sourceFor'] = ({ cutoff, kind }) =>
+    openRecordSource({ client: shared.dynamo, settings, cutoff, kind });
   const request = { scheduledTime: SCHEDULED_TIME, startedBy: 'bench' };
-  const dispatched = await dispatch({ ...ports, sourceFor }, settings, request, PLENTY);
+  const dispatched = await dispatch({ ...ports, sourceFor, probe: GRANTED }, settings, request, PLENTY);
 
   const target = targetOf('batch-execute', { client: shared.dynamo, meter: shared.meter });
   const idempotency = new PowertoolsIdempotency({
@@ -87,6 +101,9 @@ export async function runPipeline(store: BenchStore, batchSize: number): Promise
     tableName: store.idempotencyTable,
     deadline: PLENTY,
   });
+  const policyId = settings.policyId;
+  const admission = new DynamoAdmission({ client: shared.dynamo, tableName: store.ledgerTable, policyId });
+  const consumer = { ...ports, target, idempotency, admission, policyId };
   const bodies: string[] = [];
   const work = async (deliveries: readonly Delivery[]) => {
     const done = new Set<string>();
@@ -95,7 +112,7 @@ export async function runPipeline(store: BenchStore, batchSize: number): Promise
       bodies.push(delivery.body);
       const found = prepared.get(delivery.messageId);
       if (found === undefined) continue;
-      const decision = await consume({ ...ports, target, idempotency, policyId: 'bench' }, delivery, found, PLENTY);
+      const decision = await consume(consumer, delivery, found, PLENTY);
       if (decision.kind === 'acknowledge') done.add(delivery.messageId);
     }
     return done;
@@ -107,7 +124,7 @@ export async function runPipeline(store: BenchStore, batchSize: number): Promise
   const run = await shared.ledger.readRun(dispatched.runId);
   if (run === undefined) throw new Error('The run is not in the ledger.');
   return {
-    view: viewRun(run, await standingOf(shared.ledger, run)),
+    view: viewRun(run, await standingOf(shared.ledger, run), shared.clock.now()),
     cost,
     largestBodyBytes: Math.max(0, ...bodies.map((body) => Buffer.byteLength(body))),
     bodies,

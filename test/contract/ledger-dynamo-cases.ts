@@ -3,7 +3,21 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { itemSize } from '../../lib/aws/item-size.ts';
 import { DynamoLedger } from '../../lib/aws/ledger/ledger.ts';
 import { runKey } from '../../lib/aws/ledger/run-item.ts';
-import { OPEN_INDEX, openShardOf, openUnitSort } from '../../lib/aws/ledger/schema.ts';
+import {
+  auditSort,
+  EXPIRES_AT,
+  itemKey,
+  OPEN_INDEX,
+  openShardOf,
+  openUnitSort,
+  policyPartition,
+  runAtSort,
+  runPartition,
+  SK,
+  sliceSort,
+  tallySort,
+  unitSort,
+} from '../../lib/aws/ledger/schema.ts';
 import { sliceKey } from '../../lib/aws/ledger/slice-item.ts';
 import { unitKey } from '../../lib/aws/ledger/unit-item.ts';
 import { createMeter } from '../../lib/aws/meter.ts';
@@ -15,6 +29,7 @@ import {
   anEntry,
   aRunId,
   aSlice,
+  aTally,
   aTenant,
   FIRST,
   PLAN,
@@ -40,6 +55,12 @@ export function ledgerDynamoCases(name: string, makeClient: () => DynamoDBClient
       (await client.send(new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item ?? {};
 
     describe('items', () => itemCases(() => ledger, itemAt));
+    describe('retention', () =>
+      retentionCases(
+        () => client,
+        () => table,
+        itemAt,
+      ));
     describe('lost answers', () =>
       lostAnswerCases(
         () => ledger,
@@ -121,6 +142,30 @@ function itemCases(ledgerOf: () => DynamoLedger, itemAt: ItemAt): void {
     }
   });
 
+  it('a unit that was redriven with everything it may carry stays under 1 KB', async () => {
+    const runId = 'a-policy-with-a-long-name-of-forty-eight-chars-x.version-of-24-characters.20260101T020000Z';
+    const ref = { runId, unit: '12345678.999' };
+    const make = { tenant: 't'.repeat(60), records: 1_000 };
+    const ledger = ledgerOf();
+    await ledger.moveUnit(
+      ref,
+      'quarantine',
+      { generation: 0, make },
+      { since: T0, finishedAt: T0, reason: 'permanent_failure', errorClass: 'e'.repeat(40), requestId: 'r'.repeat(56) },
+    );
+    const back = { since: T0, generation: 1, attempts: 0, bornAt: T0, notBefore: T0 };
+    await ledger.moveUnit(ref, 'redrive', { generation: 0 }, back);
+    const claim = 'c23f3a52-1b0e-4f62-9d0d-0f5b4b6f3a11/7d5c9be3-64a5-4b7e-8a51-4b6b7a0c9d12';
+    await ledger.moveUnit(ref, 'start', { generation: 1 }, { since: T0, startedAt: T0, attempts: 1, claim });
+    const counts = { expired: 250, state_changed: 250, held: 250, absent: 250 };
+    const exceptions = { state_changed: Array.from({ length: 90 }, (_, n) => 2 * n), held: [999] };
+    const cost = { calls: 1_234, readUnits: 0.5, writeUnits: 1_234 };
+    const change = { since: T0, finishedAt: T0, counts, exceptions, keysDigest: 'd'.repeat(43), cost };
+    await ledger.moveUnit(ref, 'commit', { generation: 1 }, change);
+    expect(itemSize(await itemAt(unitKey(ref)))).toBeLessThanOrEqual(KB);
+    expect((await ledger.readUnit(ref))?.counts).toEqual(counts);
+  });
+
   it('refuses a slice that no item can hold, for good', async () => {
     const slice = sliceOf(aRunId(), 0, 1_000, 900);
     const refused = { failure: { class: 'permanent', error: 'ItemTooLarge' } };
@@ -142,6 +187,99 @@ function sliceOf(runId: string, ordinal: number, count: number, noiseLength = 0)
     return { key: JSON.stringify([`Sacct-${number}${tail}`]), witness: `S${witness}`, writeUnits: 1 };
   });
   return { ...aSlice(runId, ordinal, 1), entries };
+}
+
+const DAY_SECONDS = 86_400;
+
+function retentionCases(clientOf: () => DynamoDBClient, tableOf: () => string, itemAt: ItemAt): void {
+  const WRITTEN_AT = T0 + 1;
+  const EXPIRES = { N: String((T0 + 1_000) / 1_000 + 400 * DAY_SECONDS) };
+  const clock = { ...systemClock, now: () => WRITTEN_AT };
+  const keeping = (retentionDays: number | undefined) =>
+    new DynamoLedger({ client: clientOf(), tableName: tableOf(), clock, random: systemRandom, retentionDays });
+  const expiryAt = async (key: Record<string, AttributeValue>) => (await itemAt(key))[EXPIRES_AT];
+
+  it('lets what is written go after the retention, in whole seconds from the write', async () => {
+    const ledger = keeping(400);
+    const { runId, policyId, scheduledTime, policyVersion } = await storedRun(ledger);
+    const partition = runPartition(runId);
+    await ledger.putSlice(aSlice(runId, 0, 1));
+    await ledger.putTally(aTally(runId, 0, 1));
+    await ledger.putTenant(aTenant(runId, 'acme', 1));
+    await ledger.appendAudit(runScope(runId), anEntry(0));
+    await start(ledger, { runId, unit: '0' }, 0);
+    await ledger.recordBadMessage({ policyId, digest: 'd', reason: 'bad_signature', at: T0 });
+    for (const [at, sort] of [
+      [partition, sliceSort(0)],
+      [partition, tallySort(0)],
+      [partition, `${SK.tenant}acme`],
+      [partition, auditSort(0)],
+      [partition, unitSort('0')],
+      [policyPartition(policyId), runAtSort(scheduledTime, policyVersion)],
+      [policyPartition(policyId), `${SK.message}d`],
+    ] as const) {
+      expect(await expiryAt(itemKey(at, sort)), sort).toEqual(EXPIRES);
+    }
+  });
+
+  it('lets nothing go that is open: a run under way or closed around its quarantine, a unit that waits', async () => {
+    const ledger = keeping(400);
+    const { runId } = await storedRun(ledger);
+    const run = runKey(runId);
+    const unit = { runId, unit: '0' };
+    expect(await expiryAt(run)).toBeUndefined();
+    await ledger.moveRun(runId, 'refuse', 0, {});
+    expect(await expiryAt(run)).toEqual(EXPIRES);
+    await ledger.moveRun(runId, 'retry', 0, {});
+    expect(await expiryAt(run)).toBeUndefined();
+    for (const edge of ['freeze', 'drain', 'completeWithQuarantine'] as const) {
+      await ledger.moveRun(runId, edge, 0, {});
+      expect(await expiryAt(run), edge).toBeUndefined();
+    }
+    await start(ledger, unit, 0);
+    expect(await expiryAt(unitKey(unit))).toEqual(EXPIRES);
+    await ledger.moveUnit(unit, 'quarantine', FIRST, { since: T0 });
+    expect(await expiryAt(unitKey(unit))).toBeUndefined();
+    await ledger.moveUnit(unit, 'redrive', FIRST, { since: T0, notBefore: T0, generation: 1 });
+    expect(await expiryAt(unitKey(unit))).toBeUndefined();
+    await ledger.moveUnit(unit, 'start', { generation: 1 }, { since: T0, attempts: 1 });
+    await ledger.moveUnit(unit, 'commit', { generation: 1 }, { since: T0 });
+    expect(await expiryAt(unitKey(unit))).toEqual(EXPIRES);
+    await ledger.moveRun(runId, 'reopen', undefined, {});
+    await ledger.moveRun(runId, 'complete', undefined, {});
+    expect(await expiryAt(run)).toEqual(EXPIRES);
+  });
+
+  it('never lets the policy’s control item or its trail go', async () => {
+    const ledger = keeping(400);
+    const { policyId } = await storedRun(ledger);
+    await ledger.claimVersion(policyId, 'v1', 'digest');
+    await ledger.appendAudit({ kind: 'policy', policyId }, anEntry(0));
+    for (const sort of [SK.control, auditSort(0)]) {
+      const item = await itemAt(itemKey(policyPartition(policyId), sort));
+      expect([Object.keys(item).length > 2, item[EXPIRES_AT]], sort).toEqual([true, undefined]);
+    }
+  });
+
+  it('lets nothing go where the process knows no retention', async () => {
+    const ledger = keeping(undefined);
+    const { runId } = await storedRun(ledger);
+    await ledger.putSlice(aSlice(runId, 0, 1));
+    await ledger.moveRun(runId, 'report', 0, {});
+    for (const key of [runKey(runId), sliceKey(runId, 0)]) expect(await expiryAt(key)).toBeUndefined();
+  });
+
+  it('P55: knows a write of its own again at another time of day', async () => {
+    const ledger = keeping(400);
+    const run = await storedRun(ledger);
+    expect(await ledger.putSlice(aSlice(run.runId, 0, 1))).toBe('written');
+    expect((await ledger.moveRun(run.runId, 'freeze', 0, { plan: PLAN })).kind).toBe('moved');
+    const later = new DynamoLedger({
+      ...{ client: clientOf(), tableName: tableOf(), clock: systemClock, random: systemRandom, retentionDays: 90 },
+    });
+    expect(await later.putSlice(aSlice(run.runId, 0, 1))).toBe('written');
+    expect((await later.moveRun(run.runId, 'freeze', 0, { plan: PLAN })).kind).toBe('moved');
+  });
 }
 
 function lostAnswerCases(ledgerOf: () => DynamoLedger, makeClient: () => DynamoDBClient, tableOf: () => string): void {
@@ -176,7 +314,8 @@ function lostAnswerCases(ledgerOf: () => DynamoLedger, makeClient: () => DynamoD
     expect(frozen).toMatchObject({ kind: 'moved', run: { status: 'publishing', plan: PLAN } });
     const drained = await ledger.moveRun(run.runId, 'drain', 1, { publishedAt: T0, leaseUntil: 0 });
     expect(drained).toMatchObject({ kind: 'moved', run: { status: 'draining' } });
-    expect(lost.count).toBe(5);
+    expect(await ledger.claimVersion(run.policyId, 'v1', 'digest')).toBe('claimed');
+    expect(lost.count).toBe(6);
   });
 
   it('P55: does not take another’s lease or move for its own', async () => {

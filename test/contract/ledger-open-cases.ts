@@ -29,6 +29,17 @@ export function openCases(ledgerOf: () => Ledger): void {
     await vi.waitFor(async () => expect(await openRuns()).not.toContain(runId));
   });
 
+  it('shows a refused run no more until it is tried again', async () => {
+    const { runId } = await storedRun(ledgerOf());
+    await vi.waitFor(async () => expect(await openRuns()).toContain(runId));
+    await ledgerOf().moveRun(runId, 'refuse', 0, { refusals: [], leaseUntil: 0 });
+    await vi.waitFor(async () => expect(await openRuns()).not.toContain(runId));
+    await ledgerOf().moveRun(runId, 'retry', 0, { refusals: [] });
+    await vi.waitFor(async () => expect(await openRuns()).toContain(runId));
+    await ledgerOf().moveRun(runId, 'report', 0, {});
+    await vi.waitFor(async () => expect(await openRuns()).not.toContain(runId));
+  });
+
   it('never shows a unit that is under way or done', async () => {
     const runId = aRunId();
     await start(ledgerOf(), { runId, unit: '0' }, 0);

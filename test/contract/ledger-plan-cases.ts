@@ -13,6 +13,18 @@ export function planCases(ledgerOf: () => Ledger): void {
     expect(await ledgerOf().slices(runId, 0, 1)).toEqual([aSlice(runId, 0, 3, 'resumed')]);
   });
 
+  it('P8: a run that is planned again writes over its slices and tallies, and what was beyond stays where it is', async () => {
+    const runId = aRunId();
+    for (const ordinal of [0, 1, 2]) await ledgerOf().putSlice(aSlice(runId, ordinal, 1));
+    for (const ordinal of [0, 1]) {
+      expect(await ledgerOf().putSlice(aSlice(runId, ordinal, 2, 'again'))).toBe('written');
+    }
+    expect(await ledgerOf().putSlice(aSlice(runId, 1, 1))).toBe('superseded');
+    const planned = await ledgerOf().slices(runId, 0, 2);
+    expect(planned).toEqual([aSlice(runId, 0, 2, 'again'), aSlice(runId, 1, 2, 'again')]);
+    expect(await ledgerOf().slices(runId, 2, 3)).toEqual([aSlice(runId, 2, 1)]);
+  });
+
   it('P55: the same slice of the same epoch is written, another of that epoch is not', async () => {
     const runId = aRunId();
     await ledgerOf().putSlice(aSlice(runId, 0, 1));

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { DAY_MILLIS } from '../../lib/core/identity/instant.ts';
 import { NO_CHECKPOINT } from '../../lib/core/ledger/items.ts';
 import { RUN_EDGES } from '../../lib/core/ledger/lifecycle.ts';
 import type { Ledger } from '../../lib/core/ports/index.ts';
-import { allOf, aRun, aRunId, PLAN, retried, storedRun, T0 } from './ledger-samples.ts';
+import { allOf, anEntry, aRun, aRunId, PLAN, retried, storedRun, T0 } from './ledger-samples.ts';
 
 /** What every ledger must do with runs and their leases. */
 export function runCases(ledgerOf: () => Ledger): void {
@@ -59,7 +60,12 @@ export function runCases(ledgerOf: () => Ledger): void {
 
   it('moves a run along its edges and keeps what a move does not set', async () => {
     const run = await storedRun(ledgerOf());
-    const checkpoint = { ...NO_CHECKPOINT, nextOrdinal: 2, cursors: { s0: { kind: 'at', cursor: 'c' } as const } };
+    const checkpoint = {
+      ...NO_CHECKPOINT,
+      nextOrdinal: 2,
+      planned: 150,
+      cursors: { s0: { kind: 'at', cursor: 'c' } as const },
+    };
     const cost = { calls: 3, readUnits: 2.5, writeUnits: 4 };
     await ledgerOf().moveRun(run.runId, 'checkpoint', 0, { checkpoint, cost, leaseUntil: T0 + 7 });
     await ledgerOf().moveRun(run.runId, 'freeze', 0, { plan: PLAN, frozenAt: T0 });
@@ -87,6 +93,56 @@ export function runCases(ledgerOf: () => Ledger): void {
       const refused = await ledgerOf().moveRun(run.runId, edge as keyof typeof RUN_EDGES, 0, { frozenAt: 1 });
       expect(refused, edge).toEqual({ kind: 'refused', run });
     }
+  });
+
+  it('keeps why a run was refused, and begins anew with the settings of now when it is tried again', async () => {
+    const run = await storedRun(ledgerOf());
+    const refusals = [{ parameter: 'CapRecords', received: '5', message: 'CapRecords 5: the plan has 7 records.' }];
+    const notes = [{ note: 'first_run', message: 'There is no earlier run.' }] as const;
+    await ledgerOf().takeLease(run.runId, run.lease, 'a', T0, T0 + 60_000);
+    const refused = await ledgerOf().moveRun(run.runId, 'refuse', 1, { refusals, notes, plan: PLAN, leaseUntil: 0 });
+    expect(refused).toMatchObject({ kind: 'moved', run: { status: 'refused', refusals, notes, plan: PLAN } });
+    expect((await ledgerOf().moveRun(run.runId, 'retry', 0, {})).kind).toBe('refused');
+    const settings = { ...run.settings, capRecords: null, graceDays: 7 };
+    const mended = { settings, policyDigest: 'another', cutoff: T0 - DAY_MILLIS, kind: 'delete' } as const;
+    const again = { ...mended, checkpoint: NO_CHECKPOINT, refusals: [], notes: [] };
+    await ledgerOf().moveRun(run.runId, 'retry', 1, again);
+    const wanted = { ...run, ...again, status: 'planning', plan: PLAN, lease: { owner: 'a', until: 0, epoch: 1 } };
+    expect(await ledgerOf().readRun(run.runId)).toEqual(wanted);
+  });
+
+  it('lets a policy version mean one thing only, and the same thing as often as it is claimed', async () => {
+    const policyId = `p-${randomUUID()}`;
+    expect(await ledgerOf().versionDigest(policyId, 'v1')).toBeUndefined();
+    expect(await ledgerOf().claimVersion(policyId, 'v1', 'one')).toBe('claimed');
+    expect(await ledgerOf().claimVersion(policyId, 'v1', 'other')).toBe('other');
+    expect(await ledgerOf().claimVersion(policyId, 'v1', 'one')).toBe('claimed');
+    expect(await ledgerOf().claimVersion(policyId, 'v1_2-b', 'other')).toBe('claimed');
+    expect(await ledgerOf().versionDigest(policyId, 'v1')).toBe('one');
+    expect(await ledgerOf().versionDigest(policyId, 'v1_2-b')).toBe('other');
+    expect(await ledgerOf().versionDigest(policyId, 'v1_2')).toBeUndefined();
+    expect(await ledgerOf().versionDigest(`p-${randomUUID()}`, 'v1')).toBeUndefined();
+  });
+
+  it('of two who claim one version at once for different meanings, one gets it', async () => {
+    const policyId = `p-${randomUUID()}`;
+    const digests = ['a', 'b', 'c'];
+    const claims = await Promise.all(
+      digests.map((digest) => retried(() => ledgerOf().claimVersion(policyId, 'v1', digest))),
+    );
+    const winners = digests.filter((_, index) => claims[index] === 'claimed');
+    expect(winners).toHaveLength(1);
+    expect(await ledgerOf().versionDigest(policyId, 'v1')).toBe(winners[0]);
+  });
+
+  it('claims a version whether or not the policy has a trail of its own, and leaves the trail as it is', async () => {
+    const policyId = `p-${randomUUID()}`;
+    const scope = { kind: 'policy', policyId } as const;
+    await ledgerOf().claimVersion(policyId, 'v1', 'one');
+    expect(await ledgerOf().appendAudit(scope, anEntry(0))).toBe('appended');
+    expect(await ledgerOf().claimVersion(policyId, 'v2', 'two')).toBe('claimed');
+    expect(await ledgerOf().appendAudit(scope, anEntry(1))).toBe('appended');
+    expect(await ledgerOf().versionDigest(policyId, 'v1')).toBe('one');
   });
 
   it('refuses a move of another epoch, older or newer', async () => {

@@ -32,6 +32,7 @@ export const PLAN = {
   discovered: 3,
   held: 1,
   overLimit: 0,
+  examined: 9,
   unreadable: { missing: 2 },
   tenants: 1,
   oldest: T0 - 400 * DAY_MILLIS,
@@ -49,12 +50,21 @@ export function aSlice(runId: string, ordinal: number, epoch: number, tenant = '
 }
 
 export function aTally(runId: string, number: number, epoch: number, planned = 3): Tally {
-  const counts = { discovered: 4, held: 1, planned, oldest: T0 - DAY_MILLIS };
-  return { runId, number, epoch, tenants: { acme: counts, 'a#b': counts }, unreadable: { empty: 1 } };
+  const counts = { discovered: 4, held: 1, planned, overLimit: 2, oldest: T0 - DAY_MILLIS };
+  return { runId, number, epoch, examined: 7, tenants: { acme: counts, 'a#b': counts }, unreadable: { empty: 1 } };
 }
 
 export function aTenant(runId: string, tenant: string, epoch: number, planned = 3): TenantReport {
-  return { runId, tenant, epoch, discovered: planned + 1, held: 1, planned, oldest: planned === 0 ? null : T0 };
+  return {
+    runId,
+    tenant,
+    epoch,
+    discovered: planned + 1,
+    held: 1,
+    planned,
+    overLimit: 2,
+    oldest: planned === 0 ? null : T0,
+  };
 }
 
 export function anEntry(number: number, reason = 'the fix is out'): AuditEntry {

@@ -87,8 +87,12 @@ export function unitCases(ledgerOf: () => Ledger): void {
   it('refuses a move of another generation', async () => {
     const ref = { runId: aRunId(), unit: '0' };
     await unitIn(ledgerOf(), ref, 'quarantined');
-    const redriven = await ledgerOf().moveUnit(ref, 'redrive', FIRST, { since: T0, generation: 1, attempts: 0 });
-    expect(redriven).toMatchObject({ kind: 'moved', unit: { state: 'planned', generation: 1, attempts: 0 } });
+    const redriven = await ledgerOf().moveUnit(ref, 'redrive', FIRST, {
+      ...{ since: T0, generation: 1, attempts: 0, bornAt: T0 + 3 },
+    });
+    const unit = { state: 'planned', generation: 1, attempts: 0, bornAt: T0 + 3 };
+    expect(redriven).toMatchObject({ kind: 'moved', unit });
+    expect(await ledgerOf().readUnit(ref)).toMatchObject(unit);
     expect((await start(ledgerOf(), ref, 0)).kind).toBe('refused');
   });
 

@@ -1,10 +1,29 @@
 import { expect } from 'vitest';
 import { RefusedRequest } from '../../lib/core/plan/request.ts';
 import type { SettingKey } from '../../lib/core/policy/settings.ts';
+import { failureOf } from '../../lib/core/ports/index.ts';
 import { type Verdicts, verdict } from './source-cases.ts';
-import { applyTo, type ContractCase, CUTOFF, discoverAll, dueItem, keyOf, planNow } from './target-fixture.ts';
+import {
+  applyTo,
+  type ContractCase,
+  CUTOFF,
+  DELETION_CUTOFF,
+  deleteFrom,
+  discoverAll,
+  dueItem,
+  expiredItem,
+  keyOf,
+  planDeletion,
+  planNow,
+} from './target-fixture.ts';
 import type { RecordTable, TableShape, TargetHarness } from './target-harness.ts';
 
+/** What a deletion through an index needs. */
+const BY_EXPIRY = {
+  name: 'by-expiry',
+  keys: ['status', 'expiredAt'],
+  projects: ['tenant', 'sweepOperationKey'],
+} as const;
 const BY_STATUS = { name: 'by-status', keys: ['status', 'lastActivity'], projects: ['tenant'] } as const;
 
 /** A table discovered through an index. */
@@ -200,16 +219,116 @@ export const DYNAMO_SOURCE_CASES: readonly ContractCase[] = [
     async run(harness) {
       const bare = { name: 'bare', keys: ['tenant', 'id'], projects: [] } as const;
       expect(await refusals((await indexed(harness, bare)).source(CUTOFF))).toEqual([
-        'RecordIndexName: the index does not carry "status".',
-        'RecordIndexName: the index does not carry "lastActivity".',
+        'RecordIndexName: the index does not carry "status". Received "bare".',
+        'RecordIndexName: the index does not carry "lastActivity". Received "bare".',
       ]);
-      const missing = await harness.table({ recordIndexName: 'none', indexPartitionValues: 'x' });
-      expect(await refusals(missing.source(CUTOFF))).toHaveLength(2);
       const unsorted = { name: 'unsorted', keys: ['status'], projects: 'all' } as const;
       const query = await indexed(harness, unsorted, { indexPartitionValues: 'ACTIVE' });
       expect(await refusals(query.source(CUTOFF))).toEqual([
-        'IndexPartitionValues: the index unsorted must have one partition key and be sorted by the timestamp.',
+        'RecordIndexName: to query partition values, the index must have one partition key and be sorted by "lastActivity". Received "unsorted".',
       ]);
+    },
+  },
+  {
+    name: 'P65: refuses a table that is not there, and an index that it does not have, by name',
+    async run(harness) {
+      const table = await harness.table();
+      expect(await refusals(table.source(CUTOFF, { inTable: 'no-such-table' }))).toEqual([
+        'RecordTableName: this account and Region have no table of this name. Received "no-such-table".',
+      ]);
+      const missing = await harness.table({ recordIndexName: 'none', indexPartitionValues: 'x' });
+      expect(await refusals(missing.source(CUTOFF))).toEqual([
+        `RecordIndexName: the table ${missing.settings.recordTableName} has no index of this name. Received "none".`,
+      ]);
+    },
+  },
+  {
+    name: 'P73: sees all records that count by scan, and only due ones by query or through a sparse index',
+    async run(harness) {
+      const seesAll = async (opened: Promise<RecordTable>, kind: 'expire' | 'delete' = 'expire') =>
+        (await (await opened).source(CUTOFF, { kind })).seesAll;
+      expect(await seesAll(harness.table())).toBe(true);
+      expect(await seesAll(indexed(harness, BY_STATUS))).toBe(true);
+      expect(await seesAll(indexed(harness, BY_STATUS, { indexPartitionValues: 'ACTIVE' }))).toBe(false);
+      const sparse = { name: 'due', keys: ['markedAsDue'], projects: 'all' } as const;
+      expect(await seesAll(indexed(harness, sparse))).toBe(false);
+      expect(await seesAll(indexed(harness, BY_EXPIRY), 'delete')).toBe(true);
+      // Not every expired record need have a timestamp of activity.
+      expect(await seesAll(indexed(harness, { ...BY_STATUS, projects: 'all' }), 'delete')).toBe(false);
+    },
+  },
+  {
+    name: 'P19: a deletion finds expired records through an index, scanned or queried by the time of expiry',
+    async run(harness) {
+      for (const indexPartitionValues of ['', 'EXPIRED']) {
+        const table = await indexed(harness, BY_EXPIRY, { indexPartitionValues });
+        await table.put(expiredItem('due'));
+        await table.put(expiredItem('held', { hold: { BOOL: true } }));
+        await table.put(expiredItem('later', { expiredAt: { S: '2026-03-02T00:00:00.000Z' } }));
+        await table.put(expiredItem('active', { status: { S: 'ACTIVE' } }));
+        const found = await discoverAll(await table.source(DELETION_CUTOFF, { kind: 'delete' }));
+        const keys = ['due', 'held', ...(indexPartitionValues === '' ? ['later'] : [])].map(keyOf);
+        expect(found.map((record) => record.key).sort()).toEqual(keys.sort());
+        const plan = await planDeletion(table);
+        // The index carries no hold: the write stops it.
+        expect(await deleteFrom(table, plan.values())).toEqual({
+          [keyOf('due')]: 'deleted/now',
+          [keyOf('held')]: 'held/not',
+        });
+      }
+    },
+  },
+  {
+    name: 'P15: a deletion by query up to the cutoff misses no canonical spelling',
+    async run(harness) {
+      const table = await indexed(harness, BY_EXPIRY, { indexPartitionValues: 'EXPIRED' });
+      const spellings = { at: '2026-03-01T00:00:00Z', atMillis: '2026-03-01T00:00:00.000Z' };
+      const due = { before: '2026-02-28T23:59:59Z', beforeMillis: '2026-02-28T23:59:59.999Z' };
+      for (const [id, text] of Object.entries({ ...spellings, ...due })) {
+        await table.put(expiredItem(id, { expiredAt: { S: text } }));
+      }
+      expect([...(await planDeletion(table)).keys()].sort()).toEqual(Object.keys(due).map(keyOf).sort());
+    },
+  },
+  {
+    name: 'P73: refuses to delete through an index that does not carry what a deletion must know',
+    async run(harness) {
+      const refused = async (...[index, overrides]: [Parameters<typeof indexed>[1], Parameters<typeof indexed>[2]?]) =>
+        refusals((await indexed(harness, index, overrides)).source(DELETION_CUTOFF, { kind: 'delete' }));
+      expect(await refused(BY_STATUS)).toEqual([
+        'RecordIndexName: the index does not carry "expiredAt". Received "by-status".',
+        'RecordIndexName: the index does not carry "sweepOperationKey". Received "by-status".',
+      ]);
+      expect(await refused({ ...BY_STATUS, projects: 'all' }, { indexPartitionValues: 'EXPIRED' })).toEqual([
+        'RecordIndexName: to query partition values, the index must have one partition key and be sorted by "expiredAt". Received "by-status".',
+      ]);
+      expect(await refused(BY_EXPIRY, { indexPartitionValues: 'ACTIVE' })).toEqual([
+        'IndexPartitionValues: the index is partitioned by the state, and no record in the state "EXPIRED" would be found. Received "ACTIVE".',
+      ]);
+    },
+  },
+  {
+    name: 'quotes write units of a deletion by the size of the record and by the indexes that it is in',
+    async run(harness) {
+      const indexes = [
+        { name: 'keys-only', keys: ['status'], projects: [] },
+        { name: 'carries-all', keys: ['tenant'], projects: 'all' },
+        { name: 'not-in-it', keys: ['nowhere'], projects: 'all' },
+      ] as const;
+      const table = await harness.table({}, { indexes });
+      await table.put(expiredItem('small'));
+      await table.put(expiredItem('large', { note: { S: 'n'.repeat(1500) } }));
+      const found = await discoverAll(await table.source(DELETION_CUTOFF, { kind: 'delete' }));
+      const quotes = Object.fromEntries(found.map((record) => [record.key, record.writeUnits]));
+      expect(quotes).toEqual({ [keyOf('small')]: 1 + 1 + 1, [keyOf('large')]: 2 + 1 + 2 });
+    },
+  },
+  {
+    name: 'a run that undoes has no source',
+    async run(harness) {
+      const table = await harness.table();
+      const thrown = await table.source(CUTOFF, { kind: 'undo' }).catch((error: unknown) => failureOf(error).class);
+      expect(thrown).toBe('permanent');
     },
   },
 ];

@@ -1,7 +1,19 @@
 import { expect } from 'vitest';
 import type { Item } from '../../lib/aws/targets/dynamodb/values.ts';
 import { failureOf, type WorkItem } from '../../lib/core/ports/index.ts';
-import { applyTo, type ContractCase, CUTOFF, dueItem, expired, keyOf, NOW, only, planNow } from './target-fixture.ts';
+import {
+  applyTo,
+  type ContractCase,
+  CUTOFF,
+  dueItem,
+  expired,
+  HOLDS,
+  keyOf,
+  NO_HOLDS,
+  NOW,
+  only,
+  planNow,
+} from './target-fixture.ts';
 import type { RecordTable, TargetHarness } from './target-harness.ts';
 
 const KEY = keyOf('a');
@@ -24,23 +36,6 @@ async function expireOnce(harness: TargetHarness): Promise<{ table: RecordTable;
   expect(await applyTo(table, plan.values())).toEqual({ [KEY]: 'expired/now' });
   return { table, plan };
 }
-
-const NO_HOLDS: Readonly<Record<string, Item[string] | undefined>> = {
-  absent: undefined,
-  NULL: { NULL: true },
-  false: { BOOL: false },
-  empty: { S: '' },
-};
-
-const HOLDS: Readonly<Record<string, Item[string]>> = {
-  true: { BOOL: true },
-  text: { S: 'x' },
-  'the text "false"': { S: 'false' },
-  zero: { N: '0' },
-  'an empty list': { L: [] },
-  'a list': { L: [{ S: 'legal' }] },
-  'a map': { M: {} },
-};
 
 /** What core relies on, over tables with a single string as key. */
 export const TARGET_CASES: readonly ContractCase[] = [
@@ -97,6 +92,40 @@ export const TARGET_CASES: readonly ContractCase[] = [
       await changedSince(harness, { lastActivity: { N: '2021' } }, 'state_changed/not');
       await changedSince(harness, { lastActivity: { NULL: true } }, 'state_changed/not');
       await changedSince(harness, { lastActivity: undefined }, 'state_changed/not');
+    },
+  },
+  {
+    name: 'P15, P17: whatever became of the timestamp since the plan, the write leaves the record alone',
+    async run(harness) {
+      const since: readonly (Item[string] | undefined)[] = [
+        undefined,
+        { NULL: true },
+        { S: '' },
+        { S: '2021-06-01T14:00:00+02:00' },
+        { S: '2021-06-01T12:00:00+00:00' },
+        { S: '2021-06-31T12:00:00Z' },
+        { S: ' 2021-06-01T12:00:00Z' },
+        { N: '1622548800' },
+        { BOOL: true },
+        { L: [{ S: '2021-06-01T12:00:00Z' }] },
+      ];
+      for (const lastActivity of since) await changedSince(harness, { lastActivity }, 'state_changed/not');
+    },
+  },
+  {
+    name: 'P14: a timestamp that came to be of the other unit since the plan is another one',
+    async run(harness) {
+      for (const [timestampFormat, planned, since] of [
+        ['epoch-seconds', '1600000000', '1600000000000'],
+        ['epoch-millis', '1600000000000', '1600000000'],
+      ] as const) {
+        const table = await harness.table({ timestampFormat });
+        await table.put(dueItem('a', { lastActivity: { N: planned } }));
+        const plan = await planNow(table);
+        await table.put(dueItem('a', { lastActivity: { N: since } }));
+        expect(await applyTo(table, plan.values())).toEqual({ [KEY]: 'state_changed/not' });
+        expect(await table.read(KEY)).toEqual(dueItem('a', { lastActivity: { N: since } }));
+      }
     },
   },
   {
@@ -201,15 +230,14 @@ export const TARGET_CASES: readonly ContractCase[] = [
     },
   },
   {
-    name: 'other kinds of run are refused for good and change nothing',
+    name: 'a run that undoes is refused for good and changes nothing',
     async run(harness) {
       const table = await harness.table();
       await table.put(dueItem('a'));
       const plan = await planNow(table);
-      for (const kind of ['delete', 'undo'] as const) {
-        const thrown = await applyTo(table, plan.values(), { kind }).catch((error: unknown) => failureOf(error).class);
-        expect(thrown).toBe('permanent');
-      }
+      const kind = 'undo';
+      const thrown = await applyTo(table, plan.values(), { kind }).catch((error: unknown) => failureOf(error).class);
+      expect(thrown).toBe('permanent');
       expect(await table.read(KEY)).toEqual(dueItem('a'));
     },
   },

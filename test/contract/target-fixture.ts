@@ -14,6 +14,11 @@ export interface ContractCase {
 export const CUTOFF = Date.UTC(2022, 0, 1);
 export const NOW = Date.UTC(2026, 0, 1, 2, 0, 5, 250);
 
+/** A deletion's cutoff is on the time of expiry. */
+export const DELETION_CUTOFF = Date.UTC(2026, 2, 1);
+/** Before it, and after the expiries of `applyTo`. */
+export const DELETED_AT = Date.UTC(2026, 3, 1);
+
 /** A record of `testSettings` that is due; `changes` go over it, and one of undefined takes an attribute out. */
 export function dueItem(id: string, changes: Readonly<Record<string, Item[string] | undefined>> = {}): Item {
   const item = {
@@ -26,6 +31,14 @@ export function dueItem(id: string, changes: Readonly<Record<string, Item[string
   };
   return Object.fromEntries(Object.entries(item).filter((entry) => entry[1] !== undefined)) as Item;
 }
+
+/** What an earlier run made of `dueItem`, as long ago as a deletion asks for. */
+export function expiredItem(id: string, changes: Readonly<Record<string, Item[string] | undefined>> = {}): Item {
+  const written = { status: { S: 'EXPIRED' }, expiredAt: { S: EXPIRED_AT }, sweepOperationKey: { S: `earlier:${id}` } };
+  return dueItem(id, { ...written, ...changes });
+}
+
+export const EXPIRED_AT = '2026-01-01T02:00:05.250Z';
 
 /** The record key of a table whose key is one string. */
 export function keyOf(id: string): string {
@@ -54,6 +67,39 @@ export async function planNow(table: RecordTable, cutoff = CUTOFF, run = 'run-1'
   );
   return new Map(due.map((record) => [record.key, workOf(record, run)]));
 }
+
+/** What the plan of a deletion made now would hold. */
+export async function planDeletion(table: RecordTable, cutoff = DELETION_CUTOFF): Promise<Map<string, WorkItem>> {
+  const found = await discoverAll(await table.source(cutoff, { kind: 'delete' }));
+  const due = found.filter(
+    ({ timestamp, held, operationKey }) =>
+      timestamp.kind === 'readable' && timestamp.millis < cutoff && !held && operationKey !== undefined,
+  );
+  return new Map(due.map((record) => [record.key, workOf(record, 'deletion')]));
+}
+
+/** Applies a deletion; as `applyTo`. */
+export function deleteFrom(table: RecordTable, items: Iterable<WorkItem>): Promise<Record<string, string>> {
+  return applyTo(table, items, { now: DELETED_AT, kind: 'delete' });
+}
+
+/** Values that hold a record, and values that do not, by what they are (pitfall P57). */
+export const HOLDS: Readonly<Record<string, Item[string]>> = {
+  true: { BOOL: true },
+  text: { S: 'x' },
+  'the text "false"': { S: 'false' },
+  zero: { N: '0' },
+  'an empty list': { L: [] },
+  'a list': { L: [{ S: 'legal' }] },
+  'a map': { M: {} },
+};
+
+export const NO_HOLDS: Readonly<Record<string, Item[string] | undefined>> = {
+  absent: undefined,
+  NULL: { NULL: true },
+  false: { BOOL: false },
+  empty: { S: '' },
+};
 
 export function workOf({ key, witness, writeUnits }: DiscoveredRecord, run = 'run-1'): WorkItem {
   return { key, witness, writeUnits, operationKey: `${run}:${key}` };

@@ -11,12 +11,13 @@ import {
   PutItemCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { expiryGuard, type Guard } from '../../lib/aws/targets/dynamodb/guard.ts';
+import { type Guard, recordGuard } from '../../lib/aws/targets/dynamodb/guard.ts';
 import { keyNames, keyValues } from '../../lib/aws/targets/dynamodb/keys.ts';
 import { openRecordSource } from '../../lib/aws/targets/dynamodb/source.ts';
 import { type TargetVariant, targetOf } from '../../lib/aws/targets/dynamodb/target.ts';
 import type { Item, KeyType } from '../../lib/aws/targets/dynamodb/values.ts';
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
+import type { RunKind } from '../../lib/core/identity/keys.ts';
 import type { SettingKey, Settings } from '../../lib/core/policy/settings.ts';
 import type { RecordSource, Target } from '../../lib/core/ports/index.ts';
 import { testSettings } from '../model/settings.ts';
@@ -29,7 +30,15 @@ export interface RecordTable {
   /** By record key. */
   read(key: string): Promise<Item | undefined>;
   remove(key: string): Promise<void>;
-  source(cutoff: EpochMillis, options?: { readonly itemsPerPage?: number }): Promise<RecordSource>;
+  /** For a run of kind `expire` unless told otherwise. */
+  source(cutoff: EpochMillis, options?: SourceAsked): Promise<RecordSource>;
+}
+
+export interface SourceAsked {
+  readonly itemsPerPage?: number;
+  readonly kind?: RunKind;
+  /** Looks into a table of this name instead; of DynamoDB only. */
+  readonly inTable?: string;
 }
 
 /** What a contract case asks for beyond the settings' names; a key is a string unless it says otherwise. */
@@ -43,8 +52,8 @@ export interface TableShape {
   }[];
 }
 
-/** Makes a fresh table over `testSettings` with these overrides. */
 export interface TargetHarness {
+  /** Makes a fresh table over `testSettings` with these overrides. */
   table(overrides?: Partial<Record<SettingKey, string>>, shape?: TableShape): Promise<RecordTable>;
 }
 
@@ -60,7 +69,7 @@ export function dynamoHarness(client: DynamoDBClient, options: DynamoHarnessOpti
     async table(overrides = {}, shape = {}) {
       const settings = testSettings({ ...overrides, recordTableName: `records.${randomUUID()}` });
       await createTable(client, settings, shape);
-      const guard = options.guard ?? expiryGuard;
+      const guard = options.guard ?? recordGuard;
       const target = targetOf(options.variant, { client, meter: { addWriteUnits: () => {} }, guard });
       return tableOf(client, settings, target);
     },
@@ -77,11 +86,22 @@ function tableOf(client: DynamoDBClient, settings: Settings, target: Target): Re
     read: async (key) =>
       (await client.send(new GetItemCommand({ TableName, Key: keyOf(key), ConsistentRead: true }))).Item,
     remove: async (key) => void (await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key) }))),
-    source: (cutoff, options) => openRecordSource({ client, settings, cutoff, ...options }),
+    source: (cutoff, { inTable = TableName, ...options } = {}) =>
+      openRecordSource({
+        client,
+        settings: { ...settings, recordTableName: inTable },
+        cutoff,
+        kind: 'expire',
+        ...options,
+      }),
   };
 }
 
-async function createTable(client: DynamoDBClient, settings: Settings, { types = {}, indexes = [] }: TableShape) {
+export async function createTable(
+  client: DynamoDBClient,
+  settings: Settings,
+  { types = {}, indexes = [] }: TableShape,
+) {
   const names = new Set([...keyNames(settings), ...indexes.flatMap((index) => index.keys)]);
   const AttributeDefinitions = [...names].map(
     (name): AttributeDefinition => ({ AttributeName: name, AttributeType: types[name] ?? 'S' }),

@@ -1,5 +1,7 @@
 import { describe, it } from 'vitest';
 import { TARGET_CASES } from './target-cases.ts';
+import { DELETION_CASES } from './target-deletion-cases.ts';
+import { DYNAMO_DELETION_CASES } from './target-deletion-dynamo-cases.ts';
 import { DYNAMO_TARGET_CASES } from './target-dynamo-cases.ts';
 import type { ContractCase } from './target-fixture.ts';
 import type { TargetHarness } from './target-harness.ts';
@@ -14,5 +16,6 @@ export function targetContract(name: string, harness: () => TargetHarness, part:
 }
 
 export function targetCases(part: ContractPart): readonly ContractCase[] {
-  return part === 'records' ? TARGET_CASES : [...TARGET_CASES, ...DYNAMO_TARGET_CASES];
+  const records = [...TARGET_CASES, ...DELETION_CASES];
+  return part === 'records' ? records : [...records, ...DYNAMO_TARGET_CASES, ...DYNAMO_DELETION_CASES];
 }

@@ -1,10 +1,15 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { describeTable } from '../../lib/aws/targets/dynamodb/describe.ts';
+import { probeWrites } from '../../lib/aws/targets/dynamodb/probe.ts';
 import { clientConfig, trust } from '../../lib/local/access.ts';
 import { startLocalAws } from '../../lib/local/server.ts';
+import { testSettings } from '../model/settings.ts';
 import { sourceContract } from './source.contract.ts';
 import { targetContract } from './target.contract.ts';
-import { dynamoHarness } from './target-harness.ts';
+import { createTable, dynamoHarness } from './target-harness.ts';
+import { probeContract } from './target-probe.contract.ts';
+import { asRoleWith } from './target-probe-role.ts';
 
 const aws = await startLocalAws();
 trust(aws);
@@ -18,4 +23,22 @@ describe('on the local AWS', () => {
   }
 
   sourceContract('local AWS', () => dynamoHarness(client, { variant: 'batch-execute' }));
+  probeContract('local AWS', client);
+
+  it.each([
+    ['all', ['GetItem', 'PartiQLUpdate', 'PartiQLDelete'], []],
+    ['no-delete', ['GetItem', 'PartiQLUpdate'], ['AllowDelete']],
+    ['no-update', ['GetItem', 'PartiQLDelete'], ['Mode']],
+    ['no-read', ['PartiQLUpdate', 'PartiQLDelete'], ['Mode']],
+    ['report-only', ['DescribeTable'], ['Mode', 'AllowDelete']],
+  ])('P73: the probe finds what a role with %s of the grants may not do', async (name, actions, parameters) => {
+    const recordTableName = `granted.${name}`;
+    const settings = testSettings({ recordTableName, action: 'delete', allowDelete: 'yes' });
+    await createTable(client, settings, {});
+    const { keys } = await describeTable(client, recordTableName);
+    const granted = actions.map((action) => `dynamodb:${action}`);
+    const asRole = new DynamoDBClient(await asRoleWith(clientConfig(aws), `probe-${name}`, granted));
+    const problems = await probeWrites(asRole, settings, keys);
+    expect(problems.map(({ parameter }) => parameter)).toEqual(parameters);
+  });
 });

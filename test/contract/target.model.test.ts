@@ -54,8 +54,8 @@ function harness(emptyPages: 'none' | 'between'): TargetHarness {
           return row === undefined ? undefined : itemOf(row);
         },
         remove: async (key) => records.remove(idOfKey(key)),
-        source: async (_cutoff, { itemsPerPage = 4 } = {}) =>
-          new MemoryRecordSource(records, { paging: { size: itemsPerPage, emptyPages } }),
+        source: async (cutoff, { itemsPerPage = 4, kind = 'expire' } = {}) =>
+          new MemoryRecordSource(records, { paging: { size: itemsPerPage, emptyPages } }, { settings, cutoff, kind }),
       };
     },
   };

@@ -10,13 +10,16 @@ import type { Deadline, Queue } from '../../lib/core/ports/index.ts';
 import { type ReconcilePorts, type ReconcileResult, reconcile } from '../../lib/core/reconcile/reconcile.ts';
 import { type RedriveResult, redriveAll } from '../../lib/core/redrive/redrive.ts';
 import {
+  type AdmissionOptions,
   type Delivery,
   type IdempotencyOptions,
   type LedgerOptions,
+  MemoryAdmission,
   MemoryIdempotency,
   MemoryLedger,
   MemoryLog,
   MemoryMeter,
+  MemoryProbe,
   MemoryQueue,
   MemoryRecordSource,
   MemoryRecords,
@@ -40,16 +43,18 @@ export interface DeploymentOptions {
   readonly ledger?: Partial<LedgerOptions>;
   readonly queue?: Partial<QueueOptions>;
   readonly idempotency?: Partial<IdempotencyOptions>;
+  readonly admission?: Partial<AdmissionOptions>;
   /** `first` is the mutant that acknowledges before the work. */
   readonly acknowledge?: 'last' | 'first';
   readonly interference?: Interference;
 }
 
-/** How one invocation runs: its name, its host's clock error, and how many looks at the deadline it has time for. */
+/** How one invocation runs: its name, its host's clock error, and how many looks or how long it has time for. */
 export interface Invocation {
   readonly name?: string;
   readonly skewMillis?: number;
   readonly looksAtDeadline?: number;
+  readonly timeoutMillis?: number;
 }
 
 /** Messages that the event source mapping hands to one consumer. */
@@ -58,7 +63,8 @@ const PLENTY_MILLIS = 800_000;
 
 /** The whole pipeline on models: every function can be invoked, side by side and with crashes. */
 export class Deployment {
-  readonly settings: Settings;
+  /** The policy as it is deployed now; a test may deploy another. */
+  settings: Settings;
   readonly scheduledTime: EpochMillis;
   readonly world: World;
   readonly records: MemoryRecords;
@@ -67,6 +73,8 @@ export class Deployment {
   readonly ledger: MemoryLedger;
   readonly queue: MemoryQueue;
   readonly idempotency: MemoryIdempotency;
+  readonly admission: MemoryAdmission;
+  readonly probe = new MemoryProbe();
   readonly signer = new MemorySigner();
   readonly resumer = new MemoryResumer();
   readonly log = new MemoryLog();
@@ -85,6 +93,7 @@ export class Deployment {
     this.ledger = new MemoryLedger(options.ledger);
     this.queue = new MemoryQueue(this.world, options.queue);
     this.idempotency = new MemoryIdempotency(this.world, options.idempotency);
+    this.admission = new MemoryAdmission(this.world, options.admission);
     this.#acknowledge = options.acknowledge ?? 'last';
     this.crew = new Crew(options.interference);
     // A lag of the indexes is one of order, not of minutes.
@@ -92,14 +101,19 @@ export class Deployment {
   }
 
   get runId(): string {
-    return runIdOf(this.settings.policyId, this.settings.policyVersion, this.scheduledTime);
+    return this.runIdAt(this.scheduledTime);
+  }
+
+  runIdAt(scheduledTime: EpochMillis): string {
+    return runIdOf(this.settings.policyId, this.settings.policyVersion, scheduledTime);
   }
 
   dispatch(scheduledTime = this.scheduledTime, invocation: Invocation = {}): Promise<Ended<DispatchResult>> {
     const process = this.#process('dispatcher', invocation);
     const ports: DispatchPorts = {
       ...this.#publishPorts(process, invocation),
-      sourceFor: async () => process.wrap('source', this.source),
+      sourceFor: async (run) => process.wrap('source', this.source.forRun(run)),
+      probe: process.wrap('probe', this.probe),
       owner: process.name,
     };
     const request = { scheduledTime, startedBy: 'schedule' };
@@ -124,7 +138,7 @@ export class Deployment {
 
   /** Ends all trouble that is drawn by chance, and lets discovery see the present. */
   calm(): void {
-    for (const model of [this.target, this.queue, this.idempotency]) model.calm();
+    for (const model of [this.target, this.queue, this.idempotency, this.admission]) model.calm();
     this.source.catchUp();
     this.crew.interference = NO_INTERFERENCE;
   }
@@ -142,6 +156,7 @@ export class Deployment {
       ...publish,
       target: process.wrap('target', this.target),
       idempotency: process.wrap('idempotency', this.idempotency.on(publish.clock)),
+      admission: process.wrap('admission', this.admission),
       policyId: this.settings.policyId,
       owner: process.name,
     };
@@ -189,13 +204,13 @@ export class Deployment {
     };
   }
 
-  #deadline({ looksAtDeadline = Number.POSITIVE_INFINITY }: Invocation): Deadline {
+  #deadline({ looksAtDeadline = Number.POSITIVE_INFINITY, timeoutMillis = PLENTY_MILLIS }: Invocation): Deadline {
     const start = this.world.millis;
     let looks = 0;
     return {
       remainingMillis: () => {
         looks += 1;
-        return looks > looksAtDeadline ? 0 : PLENTY_MILLIS - (this.world.millis - start);
+        return looks > looksAtDeadline ? 0 : timeoutMillis - (this.world.millis - start);
       },
     };
   }

@@ -27,6 +27,11 @@ export function runLocal(args: readonly string[]): Promise<Ended> {
   return startLocal(args).ended;
 }
 
+/** Runs one of our scripts to its end, with this environment and no other. */
+export function runNode(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  return start(args, env).ended;
+}
+
 function start(args: readonly string[], env: NodeJS.ProcessEnv): Started {
   const child = spawn(process.execPath, args, { cwd: REPOSITORY, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
@@ -59,6 +64,8 @@ export interface LocalJson extends RunView {
   readonly tables: { readonly records: string; readonly ledger: string };
   readonly queues: { readonly work: string; readonly dlq: string };
   readonly stack: string;
+  /** Where the example has several runs. */
+  readonly runs?: readonly RunView[];
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -24,6 +24,8 @@ function isAtRest(deployment: Deployment): boolean {
 export interface Meanwhile {
   /** What people do after the plan is frozen and before its first delivery. */
   readonly beforeFirstDelivery?: (deployment: Deployment) => void;
+  /** What people do before every invocation of the consumer. */
+  readonly beforeConsumer?: (deployment: Deployment) => void;
   /** What people do after every invocation of the consumer. */
   readonly afterConsumer?: (deployment: Deployment) => void;
 }
@@ -36,6 +38,7 @@ export async function deliverAll(deployment: Deployment, meanwhile: Meanwhile = 
     if (deployment.decisions.length === 0 && deployment.records.writes.length === 0) {
       meanwhile.beforeFirstDelivery?.(deployment);
     }
+    meanwhile.beforeConsumer?.(deployment);
     await deployment.consume(deliveries);
     meanwhile.afterConsumer?.(deployment);
   }

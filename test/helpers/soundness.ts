@@ -4,7 +4,15 @@ import type { RunItem, Slice, UnitItem } from '../../lib/core/ledger/items.ts';
 import { isTerminalUnit } from '../../lib/core/ledger/lifecycle.ts';
 import { PROCESSED } from '../../lib/core/ledger/outcomes.ts';
 import { parseReference } from '../../lib/core/publish/reference.ts';
-import { type Delivery, isHeld, keyOfId, type Row, witnessOf } from '../model/index.ts';
+import {
+  type Delivery,
+  expiryWitnessOf,
+  isHeld,
+  keyOfId,
+  type RecordWrite,
+  type Row,
+  witnessOf,
+} from '../model/index.ts';
 import type { Deployment } from './deployment.ts';
 
 /** Something that must never be so. */
@@ -22,10 +30,13 @@ export function watch(deployment: Deployment): readonly string[] {
       seen.push('a message was acknowledged before its unit was accounted for');
   };
   deployment.ledger.onRunMoved = (before, after) => {
-    if (after.checkpoint.nextOrdinal < before.checkpoint.nextOrdinal) seen.push('a checkpoint moved backwards (P9)');
+    const begunAnew = before.status === 'refused';
+    if (after.checkpoint.nextOrdinal < before.checkpoint.nextOrdinal && !begunAnew) {
+      seen.push('a checkpoint moved backwards (P9)');
+    }
     if ((after.published?.batches ?? 0) < (before.published?.batches ?? 0))
       seen.push('publishing moved backwards (P9)');
-    if (before.plan !== undefined && JSON.stringify(after.plan) !== JSON.stringify(before.plan)) {
+    if (before.frozenAt !== undefined && JSON.stringify(after.plan) !== JSON.stringify(before.plan)) {
       seen.push('a frozen plan was changed');
     }
   };
@@ -64,10 +75,12 @@ function planOf(deployment: Deployment, run: RunItem): readonly Slice[] {
 
 function checkRun(deployment: Deployment, run: RunItem): void {
   const { plan, closing } = run;
-  if (run.status === 'reported') {
-    must(deployment.queue.sent.length === 0, 'a report published messages');
+  if (run.status === 'reported' || run.status === 'refused') {
+    must(!sentFor(deployment, run), `a run that is ${run.status} published messages`);
+    must(run.refusals.length > 0 === (run.status === 'refused'), `a run that is ${run.status} and gives no reason`);
     return;
   }
+  must(run.refusals.length === 0, 'a run that went on has reasons not to');
   if (plan === undefined || closing === undefined)
     throw new Unsound(`run ${run.runId} ended as ${run.status} unplanned`);
   const slices = planOf(deployment, run);
@@ -76,8 +89,11 @@ function checkRun(deployment: Deployment, run: RunItem): void {
   const planned = sum(slices.map((slice) => slice.entries.length));
   must(slices.length === plan.batches && planned === plan.records, 'the plan is not what its slices hold');
   must(plan.discovered === plan.records + plan.held + plan.overLimit, 'discovered is not planned + held + over limit');
-  for (const name of ['discovered', 'held'] as const) {
-    const reported = sum(tenants.filter((tenant) => tenant.runId === run.runId).map((tenant) => tenant[name]));
+  for (const name of plan.tenants === 0 ? [] : (['discovered', 'held', 'overLimit'] as const)) {
+    const ofRun = tenants.filter((tenant) => tenant.runId === run.runId);
+    // A try that was refused may have left reports of its own, of an older epoch.
+    const epoch = Math.max(...ofRun.map((tenant) => tenant.epoch));
+    const reported = sum(ofRun.filter((tenant) => tenant.epoch === epoch).map((tenant) => tenant[name]));
     must(reported === plan[name], `the tenants' ${name} do not add up`);
   }
   const { processed, skipped, remaining } = closing;
@@ -93,16 +109,29 @@ function checkRun(deployment: Deployment, run: RunItem): void {
   must((run.status === 'complete') === (open === 0), `a run with ${open} records remaining is ${run.status}`);
 }
 
+function sentFor({ queue }: Deployment, run: RunItem): boolean {
+  return queue.sent.some(({ body }) => {
+    const parsed = parseReference(body);
+    return parsed.kind === 'reference' && parsed.reference.runId === run.runId;
+  });
+}
+
 /** Each record that the ledger calls processed was written by us, each that it calls skipped was not. */
 function checkUnit(deployment: Deployment, run: RunItem, slice: Slice, unit: UnitItem): void {
   const { writes, changedAfterwards } = deployment.records;
+  let unseen = 0;
   for (const [position, { key }] of slice.entries.entries()) {
     const operation = operationOn(run, key);
     const written = writes.some((write) => write.key === key && write.operationKey === operation);
     const skipped = Object.values(unit.exceptions ?? {}).some((positions) => positions.includes(position));
-    must(written || skipped, `${key} counts as processed and was never written`);
+    if (!written && !skipped) unseen += 1;
     must(!written || !skipped || changedAfterwards.has(key), `${key} counts as skipped and was written`);
   }
+  // Who deleted what a later try found gone is not known, so it may have been somebody else.
+  must(
+    unseen <= (unit.counts?.gone ?? 0),
+    `unit ${unit.unit} counts ${unseen} records as processed that were not written`,
+  );
   const processed = PROCESSED.reduce((total, outcome) => total + (unit.counts?.[outcome] ?? 0), 0);
   const exceptions = Object.values(unit.exceptions ?? {}).reduce((total, positions) => total + positions.length, 0);
   must(processed + exceptions === slice.entries.length, `unit ${unit.unit} does not account for each of its records`);
@@ -113,20 +142,38 @@ function checkWrites(deployment: Deployment, runs: readonly RunItem[]): void {
   const { settings, records } = deployment;
   const plans = runs.flatMap((run) =>
     planOf(deployment, run).flatMap((slice) =>
-      slice.entries.map((entry) => [operationOn(run, entry.key), entry.witness] as const),
+      slice.entries.map((entry) => [operationOn(run, entry.key), { run, witness: entry.witness }] as const),
     ),
   );
   const planned = new Map(plans);
   const operations = new Set<string>();
-  for (const { key, before, operationKey: operation } of records.writes) {
+  for (const write of records.writes) {
+    const { key, before, after, operationKey: operation } = write;
     if (before === undefined) throw new Unsound(`${key} was removed and came back`);
-    must(before[settings.stateAttribute] === settings.eligibleState, `${key} was not in the eligible state`);
+    const { run, witness } = planned.get(operation) ?? {};
     must(!isHeld(before, settings), `${key} was held`);
-    must(planned.get(operation) === witnessOf(before, settings), `${key} was not as planned`);
+    if (after === undefined) checkDeletion(deployment, write, run);
+    else must(before[settings.stateAttribute] === settings.eligibleState, `${key} was not in the eligible state`);
+    must(
+      witness === (after === undefined ? expiryWitnessOf : witnessOf)(before, settings),
+      `${key} was not as planned`,
+    );
     must(!operations.has(operation), `${key} was changed twice by one operation`);
     operations.add(operation);
   }
   for (const row of records.rows()) checkRow(deployment, row);
+}
+
+/** Only what an expiry of ours left untouched, and long enough ago. */
+function checkDeletion({ settings, records }: Deployment, write: RecordWrite, run: RunItem | undefined): void {
+  const { key, before } = write;
+  must(before?.[settings.stateAttribute] === settings.expiredState, `${key} was deleted and not expired`);
+  const ours = records.writes.find(
+    ({ after }) =>
+      after !== undefined && after[settings.operationKeyAttribute] === before?.[settings.operationKeyAttribute],
+  );
+  must(ours?.key === key, `${key} was deleted and not expired by us`);
+  must(run !== undefined && (ours?.at ?? 0) < run.cutoff, `${key} was deleted before its grace was over`);
 }
 
 function operationOn({ policyId, policyVersion, cutoff, kind }: RunItem, recordKey: string): string {
@@ -137,6 +184,7 @@ function operationOn({ policyId, policyVersion, cutoff, kind }: RunItem, recordK
 function checkRow({ settings, records }: Deployment, row: Row): void {
   if (row[settings.stateAttribute] !== settings.expiredState) return;
   const key = keyOfId(String(row[settings.partitionKeyAttribute]));
+  if (records.expiredByHand.has(key)) return;
   const write = records.writes.findLast((candidate) => candidate.key === key);
   must(write?.operationKey === row[settings.operationKeyAttribute], `${key} is expired and does not say by what`);
 }

@@ -1,3 +1,4 @@
+import { Duration } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { SETTING_KEYS } from '../../lib/core/policy/settings.ts';
@@ -5,7 +6,7 @@ import { pipelineTemplate, plainName, rendered, resource, resources, stackTempla
 
 const template = stackTemplate();
 const functions = resources(template, 'AWS::Lambda::Function');
-const NAMES = ['Dispatcher', 'Consumer', 'Redrive', 'Reconciler'];
+const NAMES = ['Consumer', 'Dispatcher', 'Redrive', 'Reconciler'];
 
 function variables(name: string): Record<string, unknown> {
   const { Environment } = resource(template, 'AWS::Lambda::Function', `${name}Function`).Properties;
@@ -49,7 +50,10 @@ describe('functions', () => {
 
   it('have a log group each, with an end to it', () => {
     template.resourceCountIs('AWS::Logs::LogGroup', 4);
-    template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 90 });
+    template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: { Ref: 'LogRetentionDays' } });
+    pipelineTemplate({ logRetention: Duration.days(14) }).allResourcesProperties('AWS::Logs::LogGroup', {
+      RetentionInDays: 14,
+    });
     for (const name of NAMES) {
       const { LoggingConfig } = resource(template, 'AWS::Lambda::Function', `${name}Function`).Properties;
       expect(rendered((LoggingConfig as { LogGroup: unknown }).LogGroup)).toBe(`<${name}LogGroup>`);
@@ -57,7 +61,7 @@ describe('functions', () => {
   });
 
   it.each([
-    ['Dispatcher', ['LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL']],
+    ['Dispatcher', ['CONSUMER_FUNCTION', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL']],
     [
       'Consumer',
       ['DEAD_LETTER_QUEUE_URL', 'IDEMPOTENCY_TABLE', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL'],
@@ -76,7 +80,7 @@ describe('functions', () => {
   it('point each variable at what it says', () => {
     expect(
       Object.fromEntries(
-        Object.entries({ ...variables('Consumer'), ...variables('Reconciler') })
+        Object.entries({ ...variables('Dispatcher'), ...variables('Consumer'), ...variables('Reconciler') })
           .filter(([variable]) => !variable.startsWith('SWEEP_'))
           .map(([variable, value]) => [variable, rendered(value)]),
       ),
@@ -86,6 +90,7 @@ describe('functions', () => {
       WORK_QUEUE_URL: '<WorkQueue>',
       DEAD_LETTER_QUEUE_URL: '<DeadLetterQueue>',
       SIGNING_SECRET_ARN: '<SigningSecret>',
+      CONSUMER_FUNCTION: '<ConsumerFunction>',
       DISPATCHER_FUNCTION: '<DispatcherFunction>',
     });
   });
@@ -147,6 +152,7 @@ describe('outputs', () => {
       PolicyId: '<PolicyId>',
       PolicyVersion: '<PolicyVersion>',
       Mode: '<Mode>',
+      Action: '<Action>',
       RecordTableName: '<RecordTableName>',
       LedgerTableName: '<LedgerTable>',
       IdempotencyTableName: '<IdempotencyTable>',

@@ -37,6 +37,7 @@ describe('imports run one way', () => {
     ['lib/cli/a.ts', '../cdk/index.ts'],
     ['lib/cli/a.ts', '../local/server.ts'],
     ['lib/local/a.ts', '../cdk/index.ts'],
+    ['lib/local/a.ts', '../cli/main.ts'],
     ['lambdas/consumer/a.ts', '../../lib/cdk/index.ts'],
     ['lambdas/consumer/a.ts', '../../lib/cli/main.ts'],
   ])('%s may not import %s', (file, specifier) => {

@@ -1,18 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { integerPattern } from '../../lib/cdk/integer-pattern.ts';
-import { environmentName, SETTING_KEYS, SETTINGS, type SettingDefinition } from '../../lib/core/policy/settings.ts';
+import { environmentName, SETTING_KEYS, SETTINGS } from '../../lib/core/policy/settings.ts';
+import { Deployment, accepts as fits, type Parameter } from './cloudformation.ts';
 import { stackTemplate } from './synthesis.ts';
-
-interface Parameter {
-  readonly Type: string;
-  readonly Default?: string;
-  readonly Description?: string;
-  readonly ConstraintDescription?: string;
-  readonly AllowedPattern?: string;
-  readonly AllowedValues?: readonly string[];
-  readonly MinLength?: number;
-  readonly MaxLength?: number;
-}
 
 const template = stackTemplate().toJSON();
 const parameters = Object.fromEntries(
@@ -25,31 +15,9 @@ function parameter(name: string): Parameter {
   return found;
 }
 
-/** What CloudFormation decides about a value of a String parameter. */
-function accepts(name: string, value: string): boolean {
-  const { AllowedPattern, AllowedValues, MinLength = 0, MaxLength = 4096 } = parameter(name);
-  return (
-    value.length >= MinLength &&
-    value.length <= MaxLength &&
-    (AllowedValues?.includes(value) ?? true) &&
-    (AllowedPattern === undefined || new RegExp(`^(?:${AllowedPattern})$`).test(value))
-  );
-}
+const accepts = (name: string, value: string) => fits(parameter(name), value);
 
 describe('parameters of the stack', () => {
-  it('are one per setting, with the description and default of the settings table', () => {
-    expect(Object.keys(parameters)).toEqual(SETTING_KEYS.map((key) => SETTINGS[key].parameter));
-    for (const key of SETTING_KEYS) {
-      const definition: SettingDefinition = SETTINGS[key];
-      expect(parameter(definition.parameter)).toMatchObject({
-        Type: 'String',
-        Description: definition.description,
-        ConstraintDescription: `must be ${definition.constraint}.`,
-      });
-      expect(parameter(definition.parameter).Default).toBe(definition.default);
-    }
-  });
-
   it('are each bound by a pattern or by a list of values', () => {
     for (const name of Object.keys(parameters)) {
       const { AllowedPattern, AllowedValues } = parameter(name);
@@ -76,26 +44,16 @@ describe('parameters of the stack', () => {
     expect(parameter('Mode').Default).toBe('report-only');
   });
 
-  it.each([
-    '0',
-    '-1',
-    '',
-    ' ',
-    '0d',
-    '0s',
-    '30d',
-    'NaN',
-    '1e3',
-    '1e12',
-    '1.5',
-    '+5',
-    '007',
-    ' 7',
-    '36501',
-    'undefined',
-  ])('P25: refuse %j as a retention period before anything is deployed', (value) => {
+  it.each(['30d', '1e12', '36501', '365000'])('P25: refuse %j as a retention period too', (value) => {
     expect(accepts('RetentionDays', value)).toBe(false);
   });
+
+  it.each(['2027-01-01', '2027-01-01T02:00:00', '2027-01-01T02:00:00.000Z', '2027-01-01T02:00:00+01:00', 'now', ' '])(
+    'refuse %j as the first time of a rate',
+    (value) => {
+      expect(accepts('ScheduleStart', value)).toBe(false);
+    },
+  );
 
   it.each(['1', '30', '1461', '36500'])('accept %s as a retention period', (value) => {
     expect(accepts('RetentionDays', value)).toBe(true);
@@ -132,34 +90,61 @@ describe('parameters of the stack', () => {
   });
 });
 
+const LIMITS = SETTING_KEYS.filter((key) => SETTINGS[key].kind === 'limit').map((key) => SETTINGS[key].parameter);
+const INTEGERS = SETTING_KEYS.filter((key) => SETTINGS[key].kind === 'integer').map((key) => SETTINGS[key].parameter);
+const NOT_NUMBERS = [
+  ...['0', '-1', '', ' ', '0d', '0s', '7d', 'NaN', 'Infinity', 'null', 'undefined', '1e9', '1e3', '1.5', '+5', '007'],
+  ...[' 7', '7 ', '7,000', '0x10', '1000000000', 'none ', ' none', 'None', 'NONE', 'nonee', 'none7', '7none', 'no'],
+];
+
+describe.each(LIMITS)('P25: the limit %s', (name) => {
+  it.each(NOT_NUMBERS)('refuses %j before anything is deployed', (value) => {
+    expect(accepts(name, value)).toBe(false);
+  });
+
+  it('is left out by the word none alone', () => {
+    expect(accepts(name, 'none')).toBe(true);
+  });
+});
+
+describe.each(INTEGERS)('P25: the number %s', (name) => {
+  it.each([...NOT_NUMBERS, 'none'])('refuses %j before anything is deployed', (value) => {
+    expect(accepts(name, value)).toBe(false);
+  });
+});
+
 describe('rules of the stack', () => {
-  const rules = template.Rules as Record<string, { RuleCondition?: unknown; Assertions: { Assert: unknown }[] }>;
-  const assertions = Object.values(rules).flatMap((rule) =>
-    rule.Assertions.map(({ Assert }) => JSON.stringify(Assert)),
-  );
-  const differ = (first: string, second: string) =>
-    JSON.stringify({ 'Fn::Not': [{ 'Fn::Equals': [{ Ref: first }, { Ref: second }] }] });
+  it('let the defaults through', () => {
+    expect(new Deployment().refusals()).toEqual([]);
+  });
 
   it('want an index where partition values are given', () => {
-    expect(rules.IndexPartitionValuesRule).toMatchObject({
-      RuleCondition: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'IndexPartitionValues' }, ''] }] },
-      Assertions: [{ Assert: { 'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'RecordIndexName' }, ''] }] } }],
-    });
+    const needed = ['IndexPartitionValues needs RecordIndexName: the values are partition keys of that index.'];
+    expect(new Deployment({ IndexPartitionValues: '0,1' }).refusals()).toEqual(needed);
+    expect(new Deployment({ IndexPartitionValues: '0,1', RecordIndexName: 'byActivity' }).refusals()).toEqual([]);
+    expect(new Deployment({ RecordIndexName: 'byActivity' }).refusals()).toEqual([]);
+  });
+
+  it('want the switch of its own where the action is delete', () => {
+    const needed = ['Action needs AllowDelete: deletion has a switch of its own.'];
+    expect(new Deployment({ Action: 'delete' }).refusals()).toEqual(needed);
+    expect(new Deployment({ Action: 'delete', Mode: 'enforce' }).refusals()).toEqual(needed);
+    expect(new Deployment({ Action: 'delete', AllowDelete: 'yes' }).refusals()).toEqual([]);
+    expect(new Deployment({ AllowDelete: 'yes' }).refusals()).toEqual([]);
   });
 
   it('want an expired state that is no longer eligible', () => {
-    expect(assertions).toContain(differ('EligibleState', 'ExpiredState'));
+    const refused = ['EligibleState must differ from ExpiredState: an expired record would be due again.'];
+    expect(new Deployment({ EligibleState: 'X', ExpiredState: 'X' }).refusals()).toEqual(refused);
   });
 
-  it('want the written attributes apart from each other and from what identifies a record', () => {
-    for (const written of ['StateAttribute', 'ExpiredAtAttribute', 'OperationKeyAttribute']) {
-      for (const kept of ['PartitionKeyAttribute', 'SortKeyAttribute', 'TimestampAttribute', 'TenantAttribute']) {
-        expect(assertions).toContain(differ(written, kept));
-      }
-    }
-    expect(assertions).toContain(differ('StateAttribute', 'ExpiredAtAttribute'));
-    expect(assertions).toContain(differ('StateAttribute', 'OperationKeyAttribute'));
-    expect(assertions).toContain(differ('ExpiredAtAttribute', 'OperationKeyAttribute'));
+  const WRITTEN = ['StateAttribute', 'ExpiredAtAttribute', 'OperationKeyAttribute'];
+  const KEPT = ['PartitionKeyAttribute', 'SortKeyAttribute', 'TimestampAttribute', 'TenantAttribute'];
+  const PAIRS = WRITTEN.flatMap((first, at) => [...KEPT, ...WRITTEN.slice(at + 1)].map((second) => [first, second]));
+
+  it.each(PAIRS)('want %s apart from %s, which an expiry would overwrite', (first = '', second = '') => {
+    const refused = [`${first} must differ from ${second}: an expiry would overwrite it.`];
+    expect(new Deployment({ [first]: 'same', [second]: 'same' }).refusals()).toEqual(refused);
   });
 });
 

@@ -1,6 +1,8 @@
-import type { Template } from 'aws-cdk-lib/assertions';
+import { CfnParameter, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { pipelineTemplate, plainName, rendered, resources, stackTemplate } from './synthesis.ts';
+import { LedgersweepPipeline } from '../../lib/cdk/index.ts';
+import { app, PROPS, pipelineTemplate, plainName, rendered, resources, stackTemplate } from './synthesis.ts';
 
 interface Statement {
   readonly Action: string | readonly string[];
@@ -57,7 +59,7 @@ const READ_SECRET = ['secretsmanager:GetSecretValue'];
 const RECEIVE = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'];
 
 describe('least privilege', () => {
-  it('gives the dispatcher the ledger, the work queue, and the records to read', () => {
+  it('gives the dispatcher the ledger, the work queue, the records to read, and the consumer to ask', () => {
     expect(table('DispatcherRole')).toEqual({
       '<DispatcherLogGroup>': LOGS,
       '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
@@ -66,6 +68,7 @@ describe('least privilege', () => {
       '<WorkQueue>': ['SendMessage'],
       '<MissedStartsQueue>': ['SendMessage'],
       '<SigningSecret>': READ_SECRET,
+      '<ConsumerFunction>': ['lambda:InvokeFunction'],
     });
   });
 
@@ -93,6 +96,19 @@ describe('least privilege', () => {
     expect(conditions.find(([id]) => plainName(id) === 'MayWriteRecords')?.[1]).toEqual({
       'Fn::Not': [{ 'Fn::Equals': [{ Ref: 'Mode' }, 'report-only'] }],
     });
+  });
+
+  it('lets the consumer delete records only where its own switch allows it besides', () => {
+    expect(table('ConsumerRole', 'MayDeleteRecords')).toEqual({ [RECORDS]: ['DeleteItem', 'PartiQLDelete'] });
+    const conditions = Object.fromEntries(
+      Object.entries(template.toJSON().Conditions).map(([id, condition]) => [plainName(id), condition]),
+    );
+    const both = conditions.MayDeleteRecords as { 'Fn::And': { Condition: string }[] };
+    expect(both['Fn::And'].map(({ Condition }) => plainName(Condition))).toEqual([
+      'MayWriteRecords',
+      'DeletionAllowed',
+    ]);
+    expect(conditions.DeletionAllowed).toEqual({ 'Fn::Equals': [{ Ref: 'AllowDelete' }, 'yes'] });
   });
 
   it('gives redrive the ledger and both queues', () => {
@@ -157,6 +173,27 @@ describe('the construct, whose mode is known at synthesis', () => {
     ]);
   });
 
+  it('has the right to delete them only with both, and with no condition then', () => {
+    const deletes = (props: Parameters<typeof pipelineTemplate>[0]) =>
+      grantsUnder(props).filter(({ action }) => /Delete/.test(action));
+    expect(deletes({ mode: 'enforce' })).toEqual([]);
+    expect(deletes({ allowDelete: 'yes' })).toEqual([]);
+    expect(deletes({ mode: 'enforce', allowDelete: 'no' })).toEqual([]);
+    const granted = deletes({ mode: 'enforce', allowDelete: 'yes' });
+    expect(granted.map(({ role, action, condition }) => [role, action, condition])).toEqual([
+      ['ConsumerRole', 'dynamodb:DeleteItem', undefined],
+      ['ConsumerRole', 'dynamodb:PartiQLDelete', undefined],
+    ]);
+  });
+
+  it('leaves to the deployment what only the deployment knows', () => {
+    const stack = new Stack(app(), 'Own');
+    const allow = new CfnParameter(stack, 'Allow', { type: 'String' }).valueAsString as 'no' | 'yes';
+    new LedgersweepPipeline(stack, 'Pipeline', { ...PROPS, mode: 'enforce', allowDelete: allow });
+    const deletes = grantsOf(Template.fromStack(stack)).filter(({ action }) => action === 'dynamodb:PartiQLDelete');
+    expect(deletes.map(({ role, condition }) => [role, condition])).toEqual([['ConsumerRole', 'DeletionAllowed']]);
+  });
+
   it('reads the index that is named', () => {
     const index = grantsUnder({ recordIndexName: 'byActivity' }).filter(({ resource }) => resource.includes('/index/'));
     expect(index.map(({ action }) => action)).toEqual(['dynamodb:Query', 'dynamodb:Scan']);
@@ -166,7 +203,10 @@ describe('the construct, whose mode is known at synthesis', () => {
 describe('what no role may do', () => {
   it.each([
     ['the stack', grants],
-    ['the construct', grantsOf(pipelineTemplate({ mode: 'enforce', recordIndexName: 'byActivity' }))],
+    [
+      'the construct',
+      grantsOf(pipelineTemplate({ mode: 'enforce', allowDelete: 'yes', recordIndexName: 'byActivity' })),
+    ],
   ])('hold a wildcard in %s', (_, all) => {
     expect(all.length).toBeGreaterThan(50);
     expect(all.filter(({ action, resource }) => action.includes('*') || resource.includes('*'))).toEqual([]);
@@ -183,13 +223,15 @@ describe('what no role may do', () => {
     const WRITES = /:(Put|Update|Delete|BatchWrite|PartiQL(Insert|Update|Delete))/;
     const writers = grants.filter(({ action, resource }) => resource.startsWith(RECORDS) && WRITES.test(action));
     expect(new Set(writers.map(({ role, condition }) => `${role} if ${condition}`))).toEqual(
-      new Set(['ConsumerRole if MayWriteRecords']),
+      new Set(['ConsumerRole if MayWriteRecords', 'ConsumerRole if MayDeleteRecords']),
     );
   });
 
-  it('remove a record or an item of the ledger', () => {
+  it('remove an item of the ledger, or a record without its switch', () => {
     const removals = grants.filter(({ action }) => /Delete(Item|Table)|PartiQLDelete|BatchWrite/.test(action));
-    expect(removals.map(({ resource }) => resource)).toEqual(['<IdempotencyTable>']);
+    expect(new Set(removals.map(({ resource, condition }) => `${resource} if ${condition}`))).toEqual(
+      new Set(['<IdempotencyTable> if undefined', `${RECORDS} if MayDeleteRecords`]),
+    );
   });
 
   it('touch the record table, for redrive and the reconciler', () => {
@@ -218,8 +260,8 @@ describe('who may take a role', () => {
     });
     const ours = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
     expect(trust).toEqual([
-      ['DispatcherRole', 'lambda.amazonaws.com', undefined],
       ['ConsumerRole', 'lambda.amazonaws.com', undefined],
+      ['DispatcherRole', 'lambda.amazonaws.com', undefined],
       ['RedriveRole', 'lambda.amazonaws.com', undefined],
       ['ReconcilerRole', 'lambda.amazonaws.com', undefined],
       ['ScheduleRole', 'scheduler.amazonaws.com', ours],

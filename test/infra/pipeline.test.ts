@@ -45,7 +45,20 @@ describe('LedgersweepPipeline', () => {
         batchTimeBudget: Duration.minutes(2),
         maxAttempts: 10,
         discoverySegments: 64,
+        scheduleStart: new Date('2027-01-01T02:00:00Z'),
         scheduleState: 'DISABLED',
+        window: Duration.days(14),
+        runDeadline: Duration.days(2),
+        allowDelete: 'yes',
+        grace: Duration.days(90),
+        recordsPerRun: 5000,
+        capRecords: 6000,
+        capSharePercent: 100,
+        capDeviationFactor: 'none',
+        recordsPerSecond: 100,
+        unitAge: Duration.hours(336),
+        ledgerRetention: Duration.days(3650),
+        logRetention: Duration.days(731),
       }),
     );
     expect(variables).toMatchObject({
@@ -62,7 +75,71 @@ describe('LedgersweepPipeline', () => {
       SWEEP_BATCH_TIME_BUDGET_SECONDS: '120',
       SWEEP_MAX_ATTEMPTS: '10',
       SWEEP_DISCOVERY_SEGMENTS: '64',
+      SWEEP_SCHEDULE_START: '2027-01-01T02:00:00Z',
       SWEEP_SCHEDULE_STATE: 'DISABLED',
+      SWEEP_WINDOW_DAYS: '14',
+      SWEEP_RUN_DEADLINE_HOURS: '48',
+      SWEEP_ACTION: 'expire',
+      SWEEP_ALLOW_DELETE: 'yes',
+      SWEEP_GRACE_DAYS: '90',
+      SWEEP_RECORDS_PER_RUN: '5000',
+      SWEEP_CAP_RECORDS: '6000',
+      SWEEP_CAP_SHARE_PERCENT: '100',
+      SWEEP_CAP_DEVIATION_FACTOR: 'none',
+      SWEEP_RECORDS_PER_SECOND: '100',
+      SWEEP_UNIT_AGE_HOURS: '336',
+      SWEEP_LEDGER_RETENTION_DAYS: '3650',
+      SWEEP_LOG_RETENTION_DAYS: '731',
+    });
+  });
+
+  it('P25: leaves a limit out by the word and not by a number', () => {
+    const none = pipelineTemplate({ window: 'none', capRecords: 'none', capSharePercent: 'none' });
+    expect(environment(none)).toMatchObject({
+      SWEEP_WINDOW_DAYS: 'none',
+      SWEEP_CAP_RECORDS: 'none',
+      SWEEP_CAP_SHARE_PERCENT: 'none',
+    });
+    expect(refusal({ capRecords: 0 })).toContain('CapRecords is out of range');
+    expect(refusal({ capSharePercent: -1 })).toContain('CapSharePercent is out of range');
+    expect(refusal({ recordsPerRun: Number.POSITIVE_INFINITY })).toContain('RecordsPerRun is not a whole number');
+    expect(refusal({ window: Duration.days(0) })).toContain('WindowDays is out of range');
+  });
+
+  it('refuses numbers that do not fit together, and names both', () => {
+    expect(refusal({ recordsPerSecond: 16 })).toMatch(
+      /RecordsPerSecond is too low: BatchSize 100 x ConsumerConcurrency 5 .* BatchTimeBudgetSeconds 30.*at least 17/,
+    );
+    expect(refusal({ recordsPerRun: 100_001 })).toContain('RecordsPerRun must not be more than CapRecords 100000');
+    expect(refusal({ window: Duration.days(7), action: 'delete', allowDelete: 'yes' })).toContain(
+      'WindowDays must be none where Action is delete',
+    );
+    expect(refusal({ holdAttributes: ['status'] })).toContain('HoldAttributes must not name StateAttribute status');
+    expect(pipelineTemplate({ recordsPerSecond: 17, recordsPerRun: 100_000 })).toBeInstanceOf(Template);
+  });
+
+  it('refuses a deletion without the switch of its own', () => {
+    expect(refusal({ action: 'delete' })).toContain('Action needs AllowDelete: deletion has a switch of its own.');
+    expect(refusal({ action: 'delete', mode: 'enforce', allowDelete: 'no' })).toContain('Action needs AllowDelete');
+  });
+
+  it('relates numbers also where the name of the table is not known yet, and says nothing of what is not', () => {
+    const stack = new Stack(app(), 'Own');
+    const unknown = (id: string) => new CfnParameter(stack, id, { type: 'String' }).valueAsString;
+    const props = { ...PROPS, recordTableName: unknown('Table'), stateAttribute: unknown('State') };
+    const pipeline = (more: Partial<LedgersweepPipelineProps>) =>
+      new LedgersweepPipeline(stack, `Pipeline${stack.node.children.length}`, { ...props, ...more });
+    expect(() => pipeline({ recordsPerSecond: 16 })).toThrow(/^The retention.*\n- RecordsPerSecond is too low[^\n]*$/);
+    expect(() => pipeline({ holdAttributes: ['status'] })).not.toThrow();
+    expect(() => pipeline({ action: unknown('Action') as 'delete' })).not.toThrow();
+  });
+
+  it('takes a list that only the deployment knows', () => {
+    const stack = new Stack(app(), 'Own');
+    const holds = new CfnParameter(stack, 'Holds', { type: 'CommaDelimitedList' }).valueAsList;
+    new LedgersweepPipeline(stack, 'Pipeline', { ...PROPS, holdAttributes: holds });
+    expect(environment(Template.fromStack(stack)).SWEEP_HOLD_ATTRIBUTES).toEqual({
+      'Fn::Join': [',', { Ref: 'Holds' }],
     });
   });
 

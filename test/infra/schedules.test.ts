@@ -1,8 +1,9 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, TimeZone } from 'aws-cdk-lib';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { describe, expect, it } from 'vitest';
 import { pipelineTemplate, rendered, resource, resources, stackTemplate } from './synthesis.ts';
 
+const START = new Date('2027-01-01T02:00:00Z');
 const template = stackTemplate();
 const schedule = (name: string) => resource(template, 'AWS::Scheduler::Schedule', name).Properties;
 const target = (name: string) => schedule(name).Target as Record<string, unknown>;
@@ -72,10 +73,39 @@ describe('a schedule given to the construct', () => {
   });
 
   it('may be a rate of hours or days', () => {
-    const own = pipelineTemplate({ schedule: ScheduleExpression.rate(Duration.days(7)) });
-    expect(resource(own, 'AWS::Scheduler::Schedule', 'Schedule').Properties.ScheduleExpression).toBe('rate(7 days)');
+    const own = pipelineTemplate({ schedule: ScheduleExpression.rate(Duration.days(7)), scheduleStart: START });
+    expect(resource(own, 'AWS::Scheduler::Schedule', 'Schedule').Properties).toMatchObject({
+      ScheduleExpression: 'rate(7 days)',
+      StartDate: '2027-01-01T02:00:00Z',
+    });
     expect(() => pipelineTemplate({ schedule: ScheduleExpression.rate(Duration.minutes(5)) })).toThrow(
       'ScheduleExpression',
     );
+  });
+
+  it('does not fire at deployment: a rate without a start is refused', () => {
+    const schedule = ScheduleExpression.rate(Duration.days(7));
+    expect(() => pipelineTemplate({ schedule })).toThrow(/ScheduleStart is needed with rate\(7 days\).*deployment/);
+    expect(pipelineTemplate().toJSON()).not.toHaveProperty('Resources.PipelineScheduleA958415D.Properties.StartDate');
+  });
+
+  it('may start at a whole second that a calendar has, and at no other', () => {
+    for (const scheduleStart of [new Date('2027-01-01T02:00:00.500Z'), new Date(Number.NaN), new Date(8.64e15)]) {
+      expect(() => pipelineTemplate({ scheduleStart })).toThrow(/ScheduleStart has the wrong form|is too long/);
+    }
+  });
+
+  it('has no start while it is off, so that it can be turned off after its first time', () => {
+    const own = pipelineTemplate({
+      schedule: ScheduleExpression.rate(Duration.days(7)),
+      scheduleStart: START,
+      scheduleState: 'DISABLED',
+    });
+    expect(resource(own, 'AWS::Scheduler::Schedule', 'Schedule').Properties).not.toHaveProperty('StartDate');
+  });
+
+  it('is refused in a time zone that does not exist', () => {
+    const schedule = ScheduleExpression.cron({ minute: '0', hour: '2', timeZone: TimeZone.of('Europe/Atlantis') });
+    expect(() => pipelineTemplate({ schedule })).toThrow('ScheduleTimeZone is not a time zone that exists');
   });
 });

@@ -72,13 +72,13 @@ describe('tables', () => {
     });
   });
 
-  it('let only idempotency records expire', () => {
+  it('let expire only what was given an end: answers, and the runs that are past their retention', () => {
     const ttl = Object.entries(resources(template, 'AWS::DynamoDB::Table')).map(([id, { Properties }]) => [
       id,
       Properties.TimeToLiveSpecification,
     ]);
     expect(Object.fromEntries(ttl)).toEqual({
-      PipelineLedgerTable39667874: undefined,
+      PipelineLedgerTable39667874: { AttributeName: 'expiresAt', Enabled: true },
       PipelineIdempotencyTable91F2F674: { AttributeName: 'expiration', Enabled: true },
     });
   });
@@ -92,6 +92,38 @@ describe('tables', () => {
 
   it('do not include the record table: it belongs to its owner', () => {
     template.resourceCountIs('AWS::DynamoDB::Table', 2);
+  });
+});
+
+describe('resources that hold something', () => {
+  // A queue or a secret of another logical id is a new, empty one: messages in flight would be lost or not verify.
+  it('P65: keep their logical ids', () => {
+    const HOLDING = ['AWS::DynamoDB::Table', 'AWS::SQS::Queue', 'AWS::SecretsManager::Secret', 'AWS::Logs::LogGroup'];
+    expect(HOLDING.flatMap((type) => Object.keys(resources(template, type)))).toEqual([
+      'PipelineLedgerTable39667874',
+      'PipelineIdempotencyTable91F2F674',
+      'PipelineDeadLetterQueueF08023D6',
+      'PipelineWorkQueueF87FBD97',
+      'PipelineMissedStartsQueue96EFE19F',
+      'PipelineSigningSecret7E4F54F6',
+      'PipelineConsumerLogGroupE7AEE49B',
+      'PipelineDispatcherLogGroup869487F8',
+      'PipelineRedriveLogGroup429D2354',
+      'PipelineReconcilerLogGroupE6853A19',
+    ]);
+  });
+
+  it('P65: are reached by functions and schedules that keep theirs', () => {
+    const REACHING = ['AWS::Lambda::Function', 'AWS::Lambda::EventSourceMapping', 'AWS::Scheduler::Schedule'];
+    expect(REACHING.flatMap((type) => Object.keys(resources(template, type)))).toEqual([
+      'PipelineConsumerFunctionB31FCB30',
+      'PipelineDispatcherFunction9F58096A',
+      'PipelineRedriveFunctionE7C0D045',
+      'PipelineReconcilerFunction029B58C7',
+      'PipelineConsumerMapping8A8A3AB9',
+      'PipelineScheduleA958415D',
+      'PipelineReconcileSchedule6DFA13CE',
+    ]);
   });
 });
 
@@ -132,7 +164,7 @@ describe('throw-away stacks', () => {
   });
 
   it('cannot be asked for by a parameter', () => {
-    expect(Object.keys(template.toJSON().Parameters).filter((name) => /throw|delet|retain/i.test(name))).toEqual([]);
+    expect(Object.keys(template.toJSON().Parameters).filter((name) => /throw|protect|retain/i.test(name))).toEqual([]);
   });
 });
 

@@ -130,7 +130,7 @@ describe('real input, beside a run of the example', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^Status +complete$/m);
     expect(out).toContain('holds: planned, published and accounted for are the same');
-    expect(out).toContain('state_changed 55, held 34, absent 23');
+    expect(out).toContain('state_changed 56, held 33, absent 25');
     expect(out).toMatch(/\d+ messages were delivered twice/);
     expect(out).toContain('1 delivery was killed');
     await noneLeft(join(home, 'example'));

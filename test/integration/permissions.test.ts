@@ -6,7 +6,7 @@ import { LOCAL_HOME } from '../../lib/local/paths.ts';
 import { createRecordTable, readRecords } from '../../lib/local/records.ts';
 import { bringUp, type OwnPipeline, redeploy } from '../../lib/local/up/bring-up.ts';
 import { startRun, viewOf } from '../../lib/local/up/follow.ts';
-import { type Order, readOrder } from '../../lib/local/up/order.ts';
+import { type RunOrder, readDataOrder } from '../../lib/local/up/order.ts';
 import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
 import { countStandings, PACKAGES_EXCERPT, readPackages, writeLocalCsv } from '../helpers/packages.ts';
 import { attempt, putProbeInto } from '../helpers/probe.ts';
@@ -15,7 +15,7 @@ const packages = readPackages(PACKAGES_EXCERPT);
 const RUN_ID = 'local-data.v1.20260101T000000Z';
 
 let home: string;
-let order: Order;
+let order: RunOrder;
 let pipeline: OwnPipeline;
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(LOCAL_HOME, 'test-'));
   const csv = join(home, 'packages.csv');
   writeLocalCsv(packages, csv);
-  order = await readOrder({ data: csv, scheduledTime: '2026-01-01T00:00:00Z', retentionDays: '1461' }, Date.now());
+  order = await readDataOrder({ data: csv, scheduledTime: '2026-01-01T00:00:00Z', retentionDays: '1461' }, Date.now());
   const items = order.subject.cases.map(({ loaded }) => loaded);
   pipeline = await bringUp({ home, settings: order.settings, items, progress: () => {} });
   await createRecordTable(pipeline.dynamo, { name: 'another-table', partitionKey: 'id' });
@@ -141,13 +141,31 @@ describe('an enforcing deployment', () => {
     await putProbeInto(pipeline.aws, ROLES.map(nameOf));
   });
 
-  it('lets the consumer change records of its own table, and nothing more', async () => {
+  it('lets the consumer change records of its own table, and delete none without the switch', async () => {
     const allowed = { get: 'allowed', update: 'allowed', 'update by statement': 'allowed' };
     expect(await tryAll('Consumer')).toEqual({ ...NOTHING_ALLOWED, ...allowed });
     expect(await tryAll('Consumer', 'another-table')).toEqual(NOTHING_ALLOWED);
   });
 
   it('denies the dispatcher a write, and redrive and the reconciler any touch, of the record table', async () => {
+    expect(await tryAll('Dispatcher')).toEqual({ ...NOTHING_ALLOWED, scan: 'allowed' });
+    expect(await tryAll('Redrive')).toEqual(NOTHING_ALLOWED);
+    expect(await tryAll('Reconciler')).toEqual(NOTHING_ALLOWED);
+  });
+});
+
+describe('a deployment that may delete', () => {
+  beforeAll(async () => {
+    const settings = { ...order.settings, mode: 'enforce', action: 'delete', allowDelete: 'yes' } as const;
+    pipeline = { ...(await redeploy(pipeline, settings)), aws: pipeline.aws };
+    await putProbeInto(pipeline.aws, ROLES.map(nameOf));
+  });
+
+  it('lets the consumer delete records too, and nobody else anything more', async () => {
+    const { put, scan, 'insert by statement': insert } = NOTHING_ALLOWED;
+    const all = Object.fromEntries(Object.keys(NOTHING_ALLOWED).map((what) => [what, 'allowed']));
+    expect(await tryAll('Consumer')).toEqual({ ...all, put, scan, 'insert by statement': insert });
+    expect(await tryAll('Consumer', 'another-table')).toEqual(NOTHING_ALLOWED);
     expect(await tryAll('Dispatcher')).toEqual({ ...NOTHING_ALLOWED, scan: 'allowed' });
     expect(await tryAll('Redrive')).toEqual(NOTHING_ALLOWED);
     expect(await tryAll('Reconciler')).toEqual(NOTHING_ALLOWED);

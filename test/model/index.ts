@@ -1,5 +1,7 @@
+export * from './admission.ts';
 export * from './idempotency.ts';
 export * from './ledger.ts';
+export * from './probe.ts';
 export * from './queue.ts';
 export * from './random.ts';
 export * from './record-source.ts';

@@ -71,6 +71,7 @@ export class MemoryLedger implements Ledger {
   readonly #audit = new Map<string, AuditEntry>();
   readonly #policyHeads = new Map<string, AuditHead>();
   readonly #badMessages = new Map<string, BadMessage>();
+  readonly #versions = new Map<string, string>();
   readonly #runIndex: LaggingIndex<RunItem>;
   readonly #openRuns: LaggingIndex<string>;
   readonly #openUnits: LaggingIndex<UnitItem>;
@@ -198,6 +199,17 @@ export class MemoryLedger implements Ledger {
     this.#units.set(unitKey(ref), moved);
     this.#openUnits.set(unitKey(ref), isOpenUnit(to) ? moved : undefined);
     return { kind: 'moved', unit: copyOf(moved) };
+  }
+
+  async versionDigest(policyId: string, policyVersion: string): Promise<string | undefined> {
+    return this.#versions.get(`${policyId} ${policyVersion}`);
+  }
+
+  async claimVersion(policyId: string, policyVersion: string, digest: string): Promise<'claimed' | 'other'> {
+    const key = `${policyId} ${policyVersion}`;
+    const meaning = this.#versions.get(key) ?? digest;
+    this.#versions.set(key, meaning);
+    return meaning === digest ? 'claimed' : 'other';
   }
 
   async openRuns(cursor: string | undefined): Promise<Page<string>> {

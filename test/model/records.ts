@@ -1,4 +1,4 @@
-import { formatInstant } from '../../lib/core/identity/instant.ts';
+import { type EpochMillis, formatInstant } from '../../lib/core/identity/instant.ts';
 import type { Settings } from '../../lib/core/policy/settings.ts';
 import type { StoredValue } from '../../lib/core/policy/timestamp.ts';
 import { copyOf } from './plain.ts';
@@ -11,10 +11,13 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface RecordWrite {
   readonly key: string;
   readonly before: Row | undefined;
-  readonly after: Row;
+  /** Undefined for a deletion. */
+  readonly after: Row | undefined;
   readonly operationKey: string;
   /** The witness that the caller had planned. */
   readonly planned: string;
+  /** True time of the write. */
+  readonly at: EpochMillis;
 }
 
 /** The record table, and what people do to it while a run is under way. */
@@ -24,6 +27,8 @@ export class MemoryRecords {
   readonly writes: RecordWrite[] = [];
   /** Keys of records that a person changed after we had written them. */
   readonly changedAfterwards = new Set<string>();
+  /** Keys of records that a person marked as expired: nothing of ours proves it. */
+  readonly expiredByHand = new Set<string>();
   readonly #world: World;
   readonly #rows = new Map<string, Row>();
 
@@ -49,9 +54,10 @@ export class MemoryRecords {
   }
 
   /** Carries out a write of the pipeline and notes it. */
-  write(write: RecordWrite): void {
-    this.writes.push(copyOf(write));
-    this.put(write.after);
+  write(write: Omit<RecordWrite, 'at'>): void {
+    this.writes.push(copyOf({ ...write, at: this.#world.millis }));
+    if (write.after === undefined) this.#rows.delete(idOfKey(write.key));
+    else this.put(write.after);
   }
 
   /** A person came back: active at this instant, or now. */
@@ -75,6 +81,13 @@ export class MemoryRecords {
   /** Moves the last activity without leaving the range that is due. */
   touch(id: string, instant: string): void {
     this.#change(id, { [this.settings.timestampAttribute]: instant });
+  }
+
+  /** Somebody else marks the record as expired, in our words but without our key. */
+  expireByHand(id: string, instant = formatInstant(this.#world.millis), more: Row = {}): void {
+    const { stateAttribute, expiredState, expiredAtAttribute } = this.settings;
+    this.expiredByHand.add(keyOfId(id));
+    this.#change(id, { [stateAttribute]: expiredState, [expiredAtAttribute]: instant, ...more });
   }
 
   hold(id: string): void {
@@ -142,6 +155,12 @@ export function storedValue(row: Row, attribute: string): StoredValue {
 export function witnessOf(row: Row, settings: Settings): string {
   const { type, text } = storedValue(row, settings.timestampAttribute);
   return `${type}:${text}`;
+}
+
+/** What a deletion must still find: the time of expiry exactly as stored, and the key of the run that wrote it. */
+export function expiryWitnessOf(row: Row, settings: Settings): string {
+  const { type, text } = storedValue(row, settings.expiredAtAttribute);
+  return JSON.stringify([`${type}:${text}`, storedValue(row, settings.operationKeyAttribute).text]);
 }
 
 /** Absent, NULL, false and empty mean no hold; anything else is one (pitfall P57). */

@@ -1,7 +1,10 @@
 import { parseSettings } from '../../lib/core/policy/parse.ts';
 import type { SettingKey, Settings } from '../../lib/core/policy/settings.ts';
 
-/** Settings over the rows of `accountRow`: attributes id, tenant, status, lastActivity, hold; enforcing, small batches. */
+/**
+ * Settings over rows with the attributes id, tenant, status, lastActivity and hold; enforcing, small batches. No caps: a
+ * test plans all it has.
+ */
 export function testSettings(overrides: Partial<Record<SettingKey, string>> = {}): Settings {
   const parsed = parseSettings({
     policyId: 'accounts',
@@ -16,6 +19,9 @@ export function testSettings(overrides: Partial<Record<SettingKey, string>> = {}
     batchSize: '3',
     maxAttempts: '5',
     discoverySegments: '2',
+    capRecords: 'none',
+    capSharePercent: 'none',
+    capDeviationFactor: 'none',
     ...overrides,
   });
   if (parsed.kind === 'invalid') throw new Error(parsed.problems.map((problem) => problem.message).join(' '));

@@ -1,3 +1,4 @@
+import type { RunKind } from '../../lib/core/identity/keys.ts';
 import type { Settings } from '../../lib/core/policy/settings.ts';
 import { writeTimestamp } from '../../lib/core/policy/timestamp.ts';
 import {
@@ -8,17 +9,22 @@ import {
   type TargetCall,
   type WorkItem,
 } from '../../lib/core/ports/index.ts';
-import { idOfKey, isHeld, type MemoryRecords, type Row, witnessOf } from './records.ts';
+import { expiryWitnessOf, idOfKey, isHeld, type MemoryRecords, type Row, witnessOf } from './records.ts';
 import type { World } from './world.ts';
 
-/** The record's own condition: each clause is judged alone, so that a test can see what each of them is for. */
+/**
+ * The record's own condition: each clause is judged alone, so that a test can see what each of them is for. For a
+ * deletion the state is the expired one, the timestamp that of the expiry, and the key that of the run that expired it.
+ */
 export const CLAUSES = ['exists', 'state', 'timestamp', 'hold', 'operation-key'] as const;
 export type Clause = (typeof CLAUSES)[number];
 
 export interface TargetOptions {
   readonly recordsPerCall: number;
   /** A clause that the write leaves out: the mutant of a test. */
-  readonly without?: Clause;
+  readonly without?: Clause | undefined;
+  /** Which kind of write leaves it out; both where absent. */
+  readonly withoutOf?: RunKind | undefined;
   /** Chance that an entry fails inside a successful answer, its write not done. */
   readonly entryFails: number;
   /** Chance that an entry is reported as failed although its write was done. */
@@ -88,13 +94,20 @@ export class MemoryTarget implements Target {
       : result;
   }
 
-  #transition({ settings, now }: TargetCall, item: WorkItem): RecordResult {
+  #transition(call: TargetCall, item: WorkItem): RecordResult {
+    const { settings, now, kind } = call;
     const id = idOfKey(item.key);
     const before = this.#records.row(id);
-    const failed = CLAUSES.filter((clause) => clause !== this.#options.without).some(
-      (clause) => !holds(clause, before, item, settings),
+    const { without, withoutOf = kind } = this.#options;
+    const failed = CLAUSES.filter((clause) => clause !== without || withoutOf !== kind).some((clause) =>
+      kind === 'delete' ? !holdsForDeletion(clause, before, item, settings) : !holds(clause, before, item, settings),
     );
-    if (failed) return refusal(before, item, settings);
+    if (failed) return kind === 'delete' ? keptFromDeletion(before, item, settings) : refusal(before, item, settings);
+    if (kind === 'delete') {
+      const { key, operationKey, witness: planned } = item;
+      if (before !== undefined) this.#records.write({ key, before, after: undefined, operationKey, planned });
+      return { kind: 'outcome', key, outcome: 'deleted', applied: 'now' };
+    }
     const expiredAt = writeTimestamp(now, settings.timestampFormat);
     const after = {
       ...(before ?? { [settings.partitionKeyAttribute]: id }),
@@ -110,7 +123,7 @@ export class MemoryTarget implements Target {
 /** As BatchExecuteStatement does, the whole call is refused for one item named twice. */
 function refuseMalformed(call: TargetCall, limit: number): void {
   const keys = new Set(call.items.map((item) => item.key));
-  const legal = call.kind === 'expire' && call.items.length >= 1 && call.items.length <= limit;
+  const legal = call.kind !== 'undo' && call.items.length >= 1 && call.items.length <= limit;
   if (!legal || keys.size !== call.items.length) {
     throw new PortError('apply', { class: 'permanent', error: 'ValidationException' });
   }
@@ -131,6 +144,42 @@ function holds(clause: Clause, row: Row | undefined, item: WorkItem, settings: S
     case 'operation-key':
       return row[settings.operationKeyAttribute] !== item.operationKey;
   }
+}
+
+function holdsForDeletion(clause: Clause, row: Row | undefined, item: WorkItem, settings: Settings): boolean {
+  if (row === undefined) return clause !== 'exists';
+  const [planned, found] = [expiryParts(item.witness), expiryParts(expiryWitnessOf(row, settings))];
+  switch (clause) {
+    case 'exists':
+      return true;
+    case 'state':
+      return row[settings.stateAttribute] === settings.expiredState;
+    case 'timestamp':
+      return found.at === planned.at;
+    case 'hold':
+      return !isHeld(row, settings);
+    case 'operation-key':
+      return found.operationKey === planned.operationKey;
+  }
+}
+
+function expiryParts(witness: string): { readonly at: unknown; readonly operationKey: unknown } {
+  const parts: unknown = JSON.parse(witness);
+  const [at, operationKey] = Array.isArray(parts) ? parts : [];
+  return { at, operationKey };
+}
+
+/** Nothing of ours is left in a record that is gone, so a second try cannot tell who removed it. */
+function keptFromDeletion(row: Row | undefined, { key, witness }: WorkItem, settings: Settings): RecordResult {
+  if (row === undefined) return { kind: 'outcome', key, outcome: 'absent', applied: 'not' };
+  const asPlanned =
+    row[settings.stateAttribute] === settings.expiredState && expiryWitnessOf(row, settings) === witness;
+  return {
+    kind: 'outcome',
+    key,
+    outcome: asPlanned && isHeld(row, settings) ? 'held' : 'state_changed',
+    applied: 'not',
+  };
 }
 
 function refusal(row: Row | undefined, item: WorkItem, settings: Settings): RecordResult {

@@ -3,6 +3,7 @@ import type { AuditScope } from '../../core/ports/ledger.ts';
 import { absent, type Clause, equals } from './expression.ts';
 import { number, text } from './fields.ts';
 import { encodeAudit } from './report-items.ts';
+import type { Expiry } from './retention.ts';
 import { AUDIT } from './run-item.ts';
 import { auditSort, itemKey, LEDGER_KEY, SK, scopePartition } from './schema.ts';
 import type { LedgerTable } from './table.ts';
@@ -10,12 +11,14 @@ import type { LedgerTable } from './table.ts';
 /** Entry and head in one transaction; our own entry, found there after a lost answer, counts as appended. */
 export async function appendAudit(
   table: LedgerTable,
+  expiry: Expiry,
   scope: AuditScope,
   entry: AuditEntry,
 ): Promise<'appended' | 'moved-on'> {
   const partition = scopePartition(scope);
+  const item = { ...encodeAudit(scope, entry), ...(scope.kind === 'run' ? expiry() : {}) };
   const met = await table.transact('appendAudit', [
-    { put: { item: encodeAudit(scope, entry), condition: absent(LEDGER_KEY.partitionKey) } },
+    { put: { item, condition: absent(LEDGER_KEY.partitionKey) } },
     {
       update: {
         key: itemKey(partition, scope.kind === 'run' ? SK.run : SK.control),

@@ -72,16 +72,19 @@ export interface Update {
   readonly set: Attributes;
   /** Set only where the item has no such attribute yet. */
   readonly initially?: Attributes;
+  /** Numbers that grow by so much; the item must have them. */
+  readonly increase?: Attributes;
   readonly remove?: readonly string[];
 }
 
-export function updateClause({ set, initially = {}, remove = [] }: Update): Clause {
+export function updateClause({ set, initially = {}, increase = {}, remove = [] }: Update): Clause {
   return (at) => {
     const sets = [
       ...Object.entries(set).map(([name, value]) => `${at.name(name)} = ${at.value(value)}`),
       ...Object.entries(initially).map(
         ([name, value]) => `${at.name(name)} = if_not_exists(${at.name(name)}, ${at.value(value)})`,
       ),
+      ...Object.entries(increase).map(([name, value]) => `${at.name(name)} = ${at.name(name)} + ${at.value(value)}`),
     ];
     const removes = remove.map((name) => at.name(name));
     return `SET ${sets.join(', ')}${removes.length === 0 ? '' : ` REMOVE ${removes.join(', ')}`}`;

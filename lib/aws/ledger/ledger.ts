@@ -45,6 +45,7 @@ import {
   encodeTally,
   encodeTenant,
 } from './report-items.ts';
+import { type Expiry, expiryAfter } from './retention.ts';
 import { decodeRun, runKey } from './run-item.ts';
 import { createRun, moveRun, takeLease } from './runs.ts';
 import { LEDGER_KEY, policyPartition, runPartition, SK, scopePartition, sliceSort, tallySort } from './schema.ts';
@@ -52,6 +53,7 @@ import { decodeSlice, encodeSlice, sliceKey } from './slice-item.ts';
 import { LedgerTable } from './table.ts';
 import { decodeUnit, unitKey } from './unit-item.ts';
 import { moveUnit } from './units.ts';
+import { claimVersion, versionDigest } from './versions.ts';
 
 export interface LedgerPorts {
   readonly client: DynamoDBClient;
@@ -59,6 +61,8 @@ export interface LedgerPorts {
   /** For the waits between reads of what a batch left unprocessed. */
   readonly clock: Clock;
   readonly random: Random;
+  /** How long what this process writes is kept, from its last write. Absent: for ever. */
+  readonly retentionDays?: number | undefined;
 }
 
 const LOAD_LIMIT = 10;
@@ -70,14 +74,16 @@ const SLICES_PER_PAGE = 20;
 export class DynamoLedger implements Ledger {
   readonly #ports: LedgerPorts;
   readonly #table: LedgerTable;
+  readonly #expiry: Expiry;
 
   constructor(ports: LedgerPorts) {
     this.#ports = ports;
     this.#table = new LedgerTable(ports.client, ports.tableName);
+    this.#expiry = expiryAfter(ports.retentionDays, () => ports.clock.now());
   }
 
   createRun(run: RunItem): Promise<CreatedRun> {
-    return createRun(this.#table, run);
+    return createRun(this.#table, this.#expiry, run);
   }
 
   async readRun(runId: string): Promise<RunItem | undefined> {
@@ -102,19 +108,20 @@ export class DynamoLedger implements Ledger {
   }
 
   moveRun(runId: string, edge: RunEdge, epoch: number | undefined, change: RunChange): Promise<RunMoved> {
-    return moveRun(this.#table, runId, edge, epoch, change);
+    return moveRun(this.#table, this.#expiry, runId, edge, epoch, change);
   }
 
   putSlice(slice: Slice): Promise<FencedWrite> {
-    return putFenced(this.#table, 'putSlice', encodeSlice(slice), ['digest', 'keysDigest']);
+    return this.#putFenced('putSlice', encodeSlice(slice), ['digest', 'keysDigest']);
   }
 
   putTally(tally: Tally): Promise<FencedWrite> {
-    return putFenced(this.#table, 'putTally', encodeTally(tally), ['counts']);
+    return this.#putFenced('putTally', encodeTally(tally), ['counts', 'examined']);
   }
 
   putTenant(report: TenantReport): Promise<FencedWrite> {
-    return putFenced(this.#table, 'putTenant', encodeTenant(report), ['discovered', 'held', 'planned', 'oldest']);
+    const content = ['discovered', 'held', 'planned', 'overLimit', 'oldest'];
+    return this.#putFenced('putTenant', encodeTenant(report), content);
   }
 
   slices(runId: string, from: number, before: number): Promise<readonly Slice[]> {
@@ -161,7 +168,15 @@ export class DynamoLedger implements Ledger {
   }
 
   moveUnit(ref: UnitRef, edge: UnitEdge, guard: UnitGuard, change: UnitChange): Promise<UnitMoved> {
-    return moveUnit(this.#table, ref, edge, guard, change);
+    return moveUnit(this.#table, this.#expiry, ref, edge, guard, change);
+  }
+
+  versionDigest(policyId: string, policyVersion: string): Promise<string | undefined> {
+    return versionDigest(this.#table, policyId, policyVersion);
+  }
+
+  claimVersion(policyId: string, policyVersion: string, digest: string): Promise<'claimed' | 'other'> {
+    return claimVersion(this.#table, policyId, policyVersion, digest);
   }
 
   async openRuns(cursor: string | undefined): Promise<Page<string>> {
@@ -175,7 +190,7 @@ export class DynamoLedger implements Ledger {
   }
 
   appendAudit(scope: AuditScope, entry: AuditEntry): Promise<'appended' | 'moved-on'> {
-    return appendAudit(this.#table, scope, entry);
+    return appendAudit(this.#table, this.#expiry, scope, entry);
   }
 
   auditTrail(scope: AuditScope, cursor: string | undefined): Promise<Page<AuditEntry>> {
@@ -185,13 +200,17 @@ export class DynamoLedger implements Ledger {
   async recordBadMessage(message: BadMessage): Promise<void> {
     // Refused means that it was seen before, and the first sighting stays.
     await this.#table.put('recordBadMessage', {
-      item: encodeMessage(message),
+      item: { ...encodeMessage(message), ...this.#expiry() },
       condition: absent(LEDGER_KEY.partitionKey),
     });
   }
 
   badMessages(policyId: string, cursor: string | undefined): Promise<Page<BadMessage>> {
     return this.#page('badMessages', policyPartition(policyId), SK.message, cursor, decodeMessage);
+  }
+
+  #putFenced(operation: string, item: Attributes, content: readonly string[]): Promise<FencedWrite> {
+    return putFenced(this.#table, operation, { ...item, ...this.#expiry() }, content);
   }
 
   async #range<T>(

@@ -10,6 +10,7 @@ const TALLY_FIELDS = {
   runId: 'text',
   number: 'number',
   epoch: 'number',
+  examined: 'number',
 } as const satisfies Record<Exclude<keyof Tally, 'tenants' | 'unreadable'>, Field>;
 
 export function encodeTally(tally: Tally): Attributes {
@@ -33,6 +34,7 @@ const TENANT_FIELDS = {
   discovered: 'number',
   held: 'number',
   planned: 'number',
+  overLimit: 'number',
   oldest: 'number',
 } as const satisfies Record<keyof TenantReport, Field>;
 

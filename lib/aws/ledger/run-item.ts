@@ -25,6 +25,8 @@ const RUN_FIELDS = {
   closing: 'json',
   cost: 'json',
   emptyPasses: 'number',
+  refusals: 'json',
+  notes: 'json',
 } as const satisfies Record<Exclude<keyof RunItem, 'lease' | 'auditHead'>, Field>;
 
 /** Attributes that conditions look at, so that they are not inside a structure. */

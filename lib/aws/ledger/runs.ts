@@ -1,20 +1,22 @@
 import type { EpochMillis } from '../../core/identity/instant.ts';
 import type { Lease, RunChange, RunItem } from '../../core/ledger/items.ts';
-import { RUN_EDGES, type RunEdge } from '../../core/ledger/lifecycle.ts';
+import { isOpenRun, RUN_EDGES, type RunEdge } from '../../core/ledger/lifecycle.ts';
 import type { CreatedRun, RunMoved } from '../../core/ports/ledger.ts';
 import { refusal } from '../errors.ts';
 import type { Attributes } from '../item-size.ts';
 import { absent, all, atMost, equals, oneOf } from './expression.ts';
 import { number, text } from './fields.ts';
+import { type Expiry, expiring } from './retention.ts';
 import { decodeRun, encodeRun, LEASE, runKey, runUpdate } from './run-item.ts';
 import { itemKey, LEDGER_KEY, policyPartition, runAtSort } from './schema.ts';
 import { type LedgerTable, says } from './table.ts';
 
 /** A put whose answer was lost shows up as `exists`: the run is joined either way. */
-export async function createRun(table: LedgerTable, run: RunItem): Promise<CreatedRun> {
+export async function createRun(table: LedgerTable, expiry: Expiry, run: RunItem): Promise<CreatedRun> {
   const pointer = {
     ...itemKey(policyPartition(run.policyId), runAtSort(run.scheduledTime, run.policyVersion)),
     runId: text(run.runId),
+    ...expiry(),
   };
   const met = await table.transact('createRun', [
     { put: { item: encodeRun(run), condition: absent(LEDGER_KEY.partitionKey) } },
@@ -47,6 +49,7 @@ export async function takeLease(
 
 export async function moveRun(
   table: LedgerTable,
+  expiry: Expiry,
   runId: string,
   edge: RunEdge,
   epoch: number | undefined,
@@ -57,7 +60,7 @@ export async function moveRun(
   const holder = epoch === undefined ? {} : { [LEASE.epoch]: number(epoch) };
   const written = await table.update('moveRun', {
     key: runKey(runId),
-    update,
+    update: expiring(update, isOpenRun(to) ? 'open' : 'closed', expiry),
     condition: all(
       oneOf('status', from.map(text)),
       ...Object.entries(holder).map(([attribute, value]) => equals(attribute, value)),

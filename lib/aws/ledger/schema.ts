@@ -7,6 +7,9 @@ import type { Attributes } from '../item-size.ts';
 /** Key schema of the ledger table; the CDK construct defines the same. All keys are strings. */
 export const LEDGER_KEY = { partitionKey: 'pk', sortKey: 'sk' } as const;
 
+/** The table's time-to-live attribute, in epoch seconds. */
+export const EXPIRES_AT = 'expiresAt';
+
 /** The sparse index of what needs someone or something. */
 export const OPEN_INDEX = {
   indexName: 'open',
@@ -55,6 +58,7 @@ export const SK = {
   audit: 'AUDIT#',
   runAt: 'AT#',
   message: 'MESSAGE#',
+  admission: 'ADMISSION#',
 } as const;
 
 export function runPartition(runId: string): string {

@@ -15,6 +15,7 @@ const UNIT_FIELDS = {
   state: 'text',
   attempts: 'number',
   generation: 'number',
+  bornAt: 'number',
   since: 'number',
   claim: 'text',
   startedAt: 'number',
@@ -32,7 +33,7 @@ const EXCEPTIONS = 'exceptions';
 
 /** One write unit is 1 KB; what an update does not see of the item (tenant, claim, earlier times) needs some of it. */
 const UNIT_BYTES = 1024;
-const UNSEEN_BYTES = 280;
+const UNSEEN_BYTES = 320;
 
 export function unitKey({ runId, unit }: UnitRef): Attributes {
   return itemKey(runPartition(runId), unitSort(unit));

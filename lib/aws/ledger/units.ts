@@ -1,21 +1,28 @@
 import type { UnitChange } from '../../core/ledger/items.ts';
-import { UNIT_EDGES, type UnitEdge } from '../../core/ledger/lifecycle.ts';
+import { isOpenUnit, UNIT_EDGES, type UnitEdge } from '../../core/ledger/lifecycle.ts';
 import type { UnitGuard, UnitMoved, UnitRef } from '../../core/ports/ledger.ts';
 import { absent, all, type Clause, either, equals, oneOf } from './expression.ts';
 import { number, text } from './fields.ts';
+import { type Expiry, expiring } from './retention.ts';
 import { LEDGER_KEY } from './schema.ts';
 import { type LedgerTable, says } from './table.ts';
 import { decodeUnit, unitKey, unitUpdate } from './unit-item.ts';
 
 export async function moveUnit(
   table: LedgerTable,
+  expiry: Expiry,
   ref: UnitRef,
   edge: UnitEdge,
   guard: UnitGuard,
   change: UnitChange,
 ): Promise<UnitMoved> {
-  const update = unitUpdate(ref, UNIT_EDGES[edge].to, guard, change);
-  const written = await table.update('moveUnit', { key: unitKey(ref), update, condition: conditionOf(edge, guard) });
+  const { to } = UNIT_EDGES[edge];
+  const update = unitUpdate(ref, to, guard, change);
+  const written = await table.update('moveUnit', {
+    key: unitKey(ref),
+    update: expiring(update, isOpenUnit(to) ? 'open' : 'closed', expiry),
+    condition: conditionOf(edge, guard),
+  });
   const unit = written.item === undefined ? undefined : decodeUnit(written.item);
   const moved = written.kind === 'written' || says(written.item, update.set);
   return moved && unit !== undefined ? { kind: 'moved', unit } : { kind: 'refused', unit };

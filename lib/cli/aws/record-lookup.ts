@@ -4,7 +4,9 @@ import { tenantOf } from '../../aws/targets/dynamodb/discovered.ts';
 import { Placeholders } from '../../aws/targets/dynamodb/expression.ts';
 import { holdAttributes, satisfies } from '../../aws/targets/dynamodb/guard.ts';
 import { keyNames, keyValues } from '../../aws/targets/dynamodb/keys.ts';
-import { type Item, storedValue, tagged } from '../../aws/targets/dynamodb/values.ts';
+import { soughtBy } from '../../aws/targets/dynamodb/transition.ts';
+import { type Item, storedValue } from '../../aws/targets/dynamodb/values.ts';
+import { witnessOf } from '../../aws/targets/dynamodb/witness.ts';
 import type { Settings } from '../../core/policy/settings.ts';
 import { readTimestamp } from '../../core/policy/timestamp.ts';
 import { failureOf } from '../../core/ports/failure.ts';
@@ -33,7 +35,8 @@ export class DynamoRecordLookup implements RecordLookup {
 
   /** Asks for what the policy names only, so that nothing else of the record leaves the table. */
   async #read(settings: Settings, key: Record<string, AttributeValue>): Promise<Item | undefined> {
-    const { stateAttribute, timestampAttribute, tenantAttribute, operationKeyAttribute } = settings;
+    const { stateAttribute, tenantAttribute, operationKeyAttribute } = settings;
+    const { timestampAttribute } = soughtBy(settings.action, settings);
     const wanted = [stateAttribute, timestampAttribute, tenantAttribute, operationKeyAttribute];
     const placeholders = new Placeholders();
     const names = [...Object.keys(key), ...wanted, ...holdAttributes(settings)].filter((name) => name !== '');
@@ -60,11 +63,11 @@ function keyOf(settings: Settings, key: string): Record<string, AttributeValue> 
 }
 
 function stateOf(settings: Settings, item: Item): RecordState {
-  const timestamp = item[settings.timestampAttribute];
+  const { timestampAttribute } = soughtBy(settings.action, settings);
   return {
     state: item[settings.stateAttribute]?.S ?? null,
-    timestamp: readTimestamp(storedValue(timestamp), settings.timestampFormat),
-    witness: tagged(timestamp) ?? '',
+    timestamp: readTimestamp(storedValue(item[timestampAttribute]), settings.timestampFormat),
+    witness: witnessOf(settings.action, settings, item),
     tenant: tenantOf(item, settings),
     heldBy: holdAttributes(settings).filter((attribute) => !satisfies(item, { kind: 'no-hold', attribute })),
     operationKey: item[settings.operationKeyAttribute]?.S ?? null,

@@ -27,7 +27,7 @@ async function listRuns(session: Session, limit: number): Promise<ExitCode> {
   const { ledger, outputs } = await session.pipeline();
   const runs = await recentRuns(ledger, outputs.policyId, limit);
   const views: RunView[] = [];
-  for (const run of runs) views.push(viewRun(run, await standingOf(ledger, run)));
+  for (const run of runs) views.push(viewRun(run, await standingOf(ledger, run), session.world.clock.now()));
   if (views.length === 0) session.say(`Policy ${outputs.policyId} of stack ${outputs.stackName} has no runs yet.`);
   session.print(views, renderRuns);
   return EXIT.done;

@@ -13,7 +13,7 @@ export function addShow(program: Command, cli: Cli): void {
   defineAction(command, cli, async (session) => {
     const pipeline = await session.pipeline();
     const run = await findRun(pipeline, command.args[0] ?? '');
-    session.print(await readRunDetail(pipeline.ledger, run), renderRunDetail);
+    session.print(await readRunDetail(pipeline.ledger, run, session.world.clock.now()), renderRunDetail);
     return EXIT.done;
   });
 }

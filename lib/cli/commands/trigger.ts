@@ -5,6 +5,7 @@ import type { RunItem } from '../../core/ledger/items.ts';
 import { RefusedRequest, readDispatchRequest } from '../../core/plan/request.ts';
 import { standingOf } from '../../core/reconcile/reconcile.ts';
 import { type RunView, type TriggerView, viewRun } from '../../core/views.ts';
+import { checkOnly } from '../check-only.ts';
 import { assertConfirmable, confirm } from '../confirm.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { isOnItsWay, waitForPlan } from '../follow.ts';
@@ -15,9 +16,14 @@ import type { Pipeline } from '../world.ts';
 interface Options {
   readonly scheduledTime?: string;
   readonly now?: true;
+  readonly preflight?: true;
   readonly yes?: true;
   readonly wait: boolean;
 }
+
+const REFUSED_HELP = `
+A run that is refused has changed nothing and published nothing. When the cause is mended, trigger the same scheduled
+time again.`;
 
 export function addTrigger(program: Command, cli: Cli): void {
   const command = program
@@ -29,8 +35,10 @@ export function addTrigger(program: Command, cli: Cli): void {
       ),
     )
     .option('--now', 'count from this second')
+    .option('--preflight', 'start nothing: only say what a run of that time, or of now, would be refused for')
     .option('--yes', 'do not ask where the run will change records')
-    .option('--no-wait', 'return when the dispatcher is started');
+    .option('--no-wait', 'return when the dispatcher is started')
+    .addHelpText('after', REFUSED_HELP);
   defineAction(command, cli, (session) => trigger(session, command.opts<Options>()));
 }
 
@@ -39,20 +47,28 @@ async function trigger(session: Session, options: Options): Promise<ExitCode> {
   const pipeline = await session.pipeline();
   const { policyId, policyVersion, dispatcherFunctionName } = pipeline.outputs;
   const runId = runIdOf(policyId, policyVersion, scheduledTime);
+  if (options.preflight) return checkOnly(session, pipeline, { runId, scheduledTime });
   const existing = await pipeline.ledger.readRun(runId);
   if (!options.yes) await confirmEnforcement(session, pipeline, runId, existing);
   const startedBy = await pipeline.caller();
   const started = { runId, scheduledTime: formatInstant(scheduledTime), startedBy };
   const event = { scheduledTime: started.scheduledTime, startedBy };
   await pipeline.functions.start(dispatcherFunctionName, event);
-  session.say(existing === undefined ? `Started run ${runId}.` : `Run ${runId} exists (${existing.status}): joined.`);
+  session.say(sayStarted(runId, existing));
   if (!options.wait) return finish(session, { ...started, run: null });
-  const run = await waitForPlan(session, pipeline, runId);
-  return finish(session, { ...started, run: viewRun(run, await standingOf(pipeline.ledger, run)) });
+  const run = await waitForPlan(session, pipeline, runId, existing);
+  const view = viewRun(run, await standingOf(pipeline.ledger, run), session.world.clock.now());
+  return finish(session, { ...started, run: view });
 }
 
-function readScheduledTime({ scheduledTime, now }: Options, millis: EpochMillis): EpochMillis {
-  if (now) return Math.floor(millis / 1000) * 1000;
+function sayStarted(runId: string, existing: RunItem | undefined): string {
+  if (existing === undefined) return `Started run ${runId}.`;
+  const what = existing.status === 'refused' ? 'is tried again' : 'joined';
+  return `Run ${runId} exists (${existing.status}): ${what}.`;
+}
+
+function readScheduledTime({ scheduledTime, now, preflight }: Options, millis: EpochMillis): EpochMillis {
+  if (now || (preflight && scheduledTime === undefined)) return Math.floor(millis / 1000) * 1000;
   if (scheduledTime === undefined) {
     throw new CliError(EXIT.usage, 'Say which run: --scheduled-time 2026-01-01T00:00:00Z (UTC), or --now.');
   }
@@ -70,19 +86,29 @@ async function confirmEnforcement(
   runId: string,
   existing: RunItem | undefined,
 ): Promise<void> {
-  const changesNothing = existing !== undefined && !isOnItsWay(existing);
-  if (changesNothing || (existing?.settings.mode ?? outputs.mode) !== 'enforce') return;
-  assertConfirmable(session, 'A run that changes records');
+  // A refused run begins anew, with the settings of now.
+  const going = existing?.status === 'refused' ? undefined : existing;
+  const changesNothing = going !== undefined && !isOnItsWay(going);
+  if (changesNothing || (going?.settings.mode ?? outputs.mode) !== 'enforce') return;
+  const action = going?.settings.action ?? outputs.action;
+  const does = action === 'delete' ? 'deletes' : 'changes';
+  assertConfirmable(session, `A run that ${does} records`);
   const { recordTableName, policyId, policyVersion } = outputs;
-  const what = `Run ${runId} changes the records of table ${recordTableName}`;
+  const what = `Run ${runId} ${does} the records of table ${recordTableName}`;
   await confirm(session, `${what} that policy ${policyId}, version ${policyVersion}, finds due: its mode is enforce.`);
 }
 
 function finish(session: Session, view: TriggerView): ExitCode {
   session.print(view, renderTrigger);
-  return view.run === null ? EXIT.done : exitOf(view.run);
+  if (view.run === null) return EXIT.done;
+  if (view.run.status !== 'refused') return EXIT.done;
+  session.say(sayRefused(view.run));
+  return EXIT.refused;
 }
 
-function exitOf({ status }: RunView): ExitCode {
-  return status === 'refused' ? EXIT.refused : EXIT.done;
+function sayRefused({ scheduledTime }: RunView): string {
+  return (
+    'The run is refused: nothing was published, nothing was changed. ' +
+    `Mend what it says and trigger ${scheduledTime} again: the same scheduled time may be tried until it is not refused.`
+  );
 }

@@ -4,6 +4,7 @@ import type { UnitState } from '../../core/ledger/lifecycle.ts';
 import type { ActView, ExplainView, PlannedView } from '../../core/read/explain-view.ts';
 import type { UnitView } from '../../core/views.ts';
 import { sayFinding } from './finding.ts';
+import { reasons } from './reasons.ts';
 import { counts, fields, orDash } from './text.ts';
 
 export function renderExplain(view: ExplainView): string {
@@ -12,6 +13,7 @@ export function renderExplain(view: ExplainView): string {
     ['Record', displayKey(view.key)],
     ['Run', `${view.runId} (${view.status})`],
     ['Answer', sayFinding(view)],
+    ...reasons(view),
     ['Rule', ruleLines(view)],
     ...planned,
     ['Operation key', view.operationKey],
@@ -20,30 +22,55 @@ export function renderExplain(view: ExplainView): string {
 }
 
 function ruleLines({ rule }: ExplainView): string[] {
-  const { settings } = rule;
+  const { settings, timestampAttribute, window } = rule;
   const holds =
     settings.holdAttributes === '' ? 'no hold attributes' : `held back where set: ${settings.holdAttributes}`;
-  const { stateAttribute, eligibleState, timestampAttribute, timestampFormat } = settings;
-  return [
+  const lines = [
     `policy ${rule.policyId}, version ${rule.policyVersion}, digest ${rule.policyDigest}`,
     `${rule.kind} in mode ${settings.mode}, table ${settings.recordTableName}`,
-    `due where ${stateAttribute} is ${JSON.stringify(eligibleState)} and ${timestampAttribute} (${timestampFormat}) is before`,
-    `${rule.cutoff}: ${settings.retentionDays} days before the scheduled time ${rule.scheduledTime}`,
-    holds,
+    `due where ${settings.stateAttribute} is ${JSON.stringify(rule.state)} and ${timestampAttribute} (${settings.timestampFormat}) is before`,
+    `${rule.cutoff}: ${sayDays(rule)} before the scheduled time ${rule.scheduledTime}`,
   ];
+  if (window !== null) lines.push(`and not before ${window.from}: window of ${window.days} days`);
+  if (rule.kind === 'delete') {
+    lines.push(`and ${settings.operationKeyAttribute} is the key of an earlier run of this policy, which expired it`);
+  }
+  return [...lines, holds];
+}
+
+function sayDays({ kind, settings }: ExplainView['rule']): string {
+  return kind === 'delete' ? `${settings.graceDays} days of grace` : `${settings.retentionDays} days`;
 }
 
 function renderPlanned({ rule }: ExplainView, planned: PlannedView): [string, string | string[]][] {
   const { batch, position, batchRecords, tenant, witness, sliceIntact } = planned;
-  const stored = untagged(witness);
-  const timestamp = stored?.S ?? stored?.N ?? witness;
   const place = [
     `batch ${batch}, record ${position + 1} of ${batchRecords}, tenant ${tenant}`,
-    `with ${rule.settings.timestampAttribute} ${timestamp}`,
+    `with ${sayWitness(rule, witness)}`,
   ];
   if (!sliceIntact) place.push('THE FROZEN LIST OF THIS BATCH DOES NOT MATCH ITS DIGEST');
   const acts = planned.acts.length === 0 ? [] : [['Acts', planned.acts.map(sayAct)] satisfies [string, string[]]];
   return [['Planned', place], ['Batch', batchLines(planned)], ...acts];
+}
+
+function sayWitness({ kind, timestampAttribute, settings }: ExplainView['rule'], witness: string): string {
+  if (kind !== 'delete') return `${timestampAttribute} ${sayStored(witness)}`;
+  const [expiredAt = '', key = ''] = partsOf(witness);
+  return `${timestampAttribute} ${sayStored(expiredAt)} and ${settings.operationKeyAttribute} ${sayStored(key)}`;
+}
+
+/** A witness that cannot be taken apart is shown as it is. */
+function partsOf(witness: string): readonly string[] {
+  try {
+    return [JSON.parse(witness)].flat().map(String);
+  } catch {
+    return [witness];
+  }
+}
+
+function sayStored(text: string): string {
+  const stored = untagged(text);
+  return stored?.S ?? stored?.N ?? text;
 }
 
 function batchLines({ state, unit, accountedFor }: PlannedView): string[] {
@@ -74,8 +101,10 @@ function recordLines({ recordNow, rule }: ExplainView): string[] {
     return [`could not be read (${error}): it takes dynamodb:GetItem on table ${rule.settings.recordTableName}`];
   }
   if (kind !== 'present') return ['there is none'];
-  const { stateAttribute, timestampAttribute } = rule.settings;
-  const other = operationKey === null ? 'carries no operation key' : `carries another operation's key ${operationKey}`;
+  const { stateAttribute } = rule.settings;
+  const { timestampAttribute } = rule;
+  const whose = rule.kind === 'delete' ? 'the operation key' : "another operation's key";
+  const other = operationKey === null ? 'carries no operation key' : `carries ${whose} ${operationKey}`;
   return [
     carriesOurKey ? "carries this run's operation key" : other,
     `${stateAttribute} ${state === null ? 'missing' : JSON.stringify(state)}`,

@@ -2,9 +2,11 @@ import type { UnitState } from '../../core/ledger/lifecycle.ts';
 import type { Outcome } from '../../core/ledger/outcomes.ts';
 import type { ExplainView } from '../../core/read/explain-view.ts';
 import type { Finding, NotPlanned } from '../../core/read/finding.ts';
+import { counts } from './text.ts';
 
 const SKIPPED: Readonly<Partial<Record<Outcome, string>>> = {
-  state_changed: 'Not changed: when its turn came it was no longer as planned (another state or another timestamp).',
+  state_changed:
+    'Not changed: when its turn came it was no longer as planned (its state, its timestamp or its expiry was another).',
   held: 'Not changed: a hold stood on it when its turn came.',
   absent: 'Not changed: it was no longer there when its turn came.',
 };
@@ -26,15 +28,23 @@ const NOT_PLANNED: Readonly<Record<NotPlanned, (view: ExplainView) => string>> =
   not_a_key: () => 'The record table has no keys of this form.',
   unreachable: ({ recordNow }) => `Why not cannot be said: the record could not be read (${recordNow.error}).`,
   other_state: ({ recordNow, rule }) =>
-    `As it is now: its state is ${quoted(recordNow.state)}, and only ${quoted(rule.settings.eligibleState)} is eligible.`,
+    `As it is now: its state is ${quoted(recordNow.state)}, and only ${quoted(rule.state)} is eligible.`,
   unreadable: ({ finding, rule }) => {
     const reason = finding.kind === 'not_planned' ? finding.unreadable : null;
-    const what = reason === 'tenant_unreadable' ? rule.settings.tenantAttribute : rule.settings.timestampAttribute;
+    const what = reason === 'tenant_unreadable' ? rule.settings.tenantAttribute : rule.timestampAttribute;
     return `As it is now: its ${what} is unreadable (${reason}), and such a record is never touched.`;
   },
   at_cutoff: ({ rule }) => `As it is now: its timestamp is exactly the cutoff ${rule.cutoff}, which is exclusive.`,
   newer: ({ recordNow, rule }) =>
     `As it is now: its timestamp ${recordNow.timestamp} is after the cutoff ${rule.cutoff}.`,
+  before_window: ({ recordNow, rule }) =>
+    `As it is now: its timestamp ${recordNow.timestamp} is before ${rule.window?.from}, where the window begins. It waits for a run with a wider one.`,
+  not_expired_by_us: ({ recordNow }) =>
+    recordNow.operationKey === null
+      ? 'As it is now: it carries no operation key, and only what an earlier run of this policy expired is deleted.'
+      : 'As it is now: no earlier run of this policy gave it the operation key that it carries, and only what one expired is deleted.',
+  perhaps_over_limit: ({ overLimit, rule }) =>
+    `As it is now it would be due, and the run counted ${overLimit} due records over its limit of ${rule.settings.recordsPerRun}: it may be one of them. The next run finds it.`,
   held: ({ recordNow }) => `As it is now: it is held back by ${recordNow.heldBy.join(', ')}.`,
   due: () =>
     'As it is now it would be due: at the time of the plan it was another, or the index that was read did not show it.',
@@ -42,7 +52,7 @@ const NOT_PLANNED: Readonly<Record<NotPlanned, (view: ExplainView) => string>> =
 
 /** The answer of `explain`, in a sentence or two. */
 export function sayFinding(view: ExplainView): string {
-  const { finding, runId } = view;
+  const { finding, runId, planned } = view;
   switch (finding.kind) {
     case 'changed':
       return sayChanged(view, finding);
@@ -58,6 +68,10 @@ export function sayFinding(view: ExplainView): string {
         `Not changed so far: its batch is quarantined (${finding.reason ?? 'no reason'}, ` +
         `${finding.errorClass ?? 'no error'}). It comes back with: sweep redrive --all --reason "…"`
       );
+    case 'deleted_or_gone':
+      return `Removed: its batch is committed and counts only such records (${counts(planned?.unit?.outcomes ?? {})}). Which of them this one is, is not kept. ${GONE}${again(view)}`;
+    case 'refused':
+      return 'Not changed: the run was refused, so nothing was published.';
     case 'unsettled':
       return UNSETTLED[finding.state];
     case 'reported':
@@ -67,8 +81,13 @@ export function sayFinding(view: ExplainView): string {
   }
 }
 
-function sayChanged({ planned, recordNow }: ExplainView, finding: Extract<Finding, { kind: 'changed' }>): string {
+const GONE = 'Gone: it was no longer there at a try after one whose answer was lost, which may have deleted it.';
+
+function sayChanged(view: ExplainView, finding: Extract<Finding, { kind: 'changed' }>): string {
+  const { planned, recordNow } = view;
   const changed = `Changed by this run: ${finding.outcome}.`;
+  if (finding.outcome === 'gone') return `Counted as deleted. ${GONE}${again(view)}`;
+  if (finding.outcome === 'deleted') return `${changed}${again(view)}`;
   if (finding.saidBy === 'record') {
     const why = planned?.state === 'committed' ? 'kept only the counts of its batch' : 'has its batch not committed';
     return `${changed} The ledger ${why}; the record itself carries this run's key.`;
@@ -76,6 +95,11 @@ function sayChanged({ planned, recordNow }: ExplainView, finding: Extract<Findin
   if (recordNow.kind === 'absent') return `${changed} The record has been removed since.`;
   const overwritten = recordNow.kind === 'present' && !recordNow.carriesOurKey;
   return overwritten ? `${changed} The record no longer carries this run's key: it was changed again since.` : changed;
+}
+
+/** Of a record that was removed. */
+function again({ recordNow }: ExplainView): string {
+  return recordNow.kind === 'present' ? ' A record of the same key is there now: it was made anew since.' : '';
 }
 
 function quoted(text: string | null): string {

@@ -1,4 +1,5 @@
-import type { ChainView, RunDetailView, RunView, TenantView, TriggerView } from '../../core/views.ts';
+import type { ChainView, RunDetailView, RunView, TenantView, TriggerView, WindowView } from '../../core/views.ts';
+import { reasons, sayProblem } from './reasons.ts';
 import { type Column, table } from './table.ts';
 import { counts, fields, orDash } from './text.ts';
 
@@ -7,6 +8,7 @@ const TENANTS_SHOWN = 50;
 
 const RUN_COLUMNS: readonly Column<RunView>[] = [
   { title: 'RUN', value: (run) => run.runId },
+  { title: 'KIND', value: (run) => run.kind },
   { title: 'STATUS', value: (run) => run.status },
   { title: 'SCHEDULED', value: (run) => run.scheduledTime },
   { title: 'PLANNED', value: (run) => run.planned },
@@ -14,6 +16,8 @@ const RUN_COLUMNS: readonly Column<RunView>[] = [
   { title: 'SKIPPED', value: (run) => run.skipped },
   { title: 'REMAINING', value: (run) => run.remaining },
   { title: 'HELD', value: (run) => run.held },
+  { title: 'OVER LIMIT', value: (run) => run.overLimit },
+  { title: 'REMARKS', value: (run) => remarks(run) },
 ];
 
 const TENANT_COLUMNS: readonly Column<TenantView>[] = [
@@ -21,6 +25,7 @@ const TENANT_COLUMNS: readonly Column<TenantView>[] = [
   { title: 'DISCOVERED', value: (row) => row.discovered },
   { title: 'HELD', value: (row) => row.held },
   { title: 'PLANNED', value: (row) => row.planned },
+  { title: 'OVER LIMIT', value: (row) => row.overLimit },
   { title: 'PROCESSED', value: (row) => row.processed },
   { title: 'SKIPPED', value: (row) => row.skipped },
   { title: 'REMAINING', value: (row) => row.remaining },
@@ -41,7 +46,21 @@ const PROOF_COLUMNS: readonly Column<ProofRow>[] = [
 ];
 
 export function renderRuns(runs: readonly RunView[]): string {
-  return runs.length === 0 ? '' : table(RUN_COLUMNS, runs);
+  if (runs.length === 0) return '';
+  const refused = runs.filter(({ refusals }) => refusals.length > 0);
+  const why = refused.map(({ runId, refusals }) => fields([[runId, refusals.map(sayProblem)]]));
+  return [table(RUN_COLUMNS, runs), ...why].join('\n');
+}
+
+/** In a word or two each, as a table has room for. */
+function remarks({ refusals, notes, overdue }: RunView): string | null {
+  const parameters = [...new Set(refusals.map(({ parameter }) => parameter))];
+  const words = [
+    ...(overdue ? ['overdue'] : []),
+    ...(parameters.length > 0 ? [`because of ${parameters.join(', ')}`] : []),
+    ...new Set(notes.map(({ note }) => note)),
+  ];
+  return words.length === 0 ? null : words.join('; ');
 }
 
 export function renderRunDetail(run: RunDetailView): string {
@@ -60,14 +79,26 @@ function facts(run: RunView): string {
   return fields([
     ['Run', run.runId],
     ['Status', run.status],
+    ...reasons(run),
     ['Policy', `${run.policyId}, version ${run.policyVersion}`],
     ['Kind', `${run.kind}, mode ${run.mode}`],
     ['Scheduled', run.scheduledTime],
-    ['Cutoff', `${run.cutoff} (exclusive: a record exactly at it is kept)`],
+    ['Cutoff', `${run.cutoff} (exclusive: a record exactly at it is kept${sayMeasured(run)})`],
+    ...(run.window === null ? [] : [sayWindow(run.window)]),
     ['Started by', run.startedBy],
     ['Created', run.createdAt],
     ['Closed', orDash(run.closedAt)],
+    ['Deadline', run.overdue ? `${run.deadline}: OVERDUE` : run.deadline],
   ]);
+}
+
+/** What a deletion measures by is not what its policy expires by. */
+export function sayMeasured({ kind }: Pick<RunView, 'kind'>): string {
+  return kind === 'delete' ? '; on the time of expiry' : '';
+}
+
+export function sayWindow({ days, from }: WindowView): readonly [string, string] {
+  return ['Window', `${days} days: not before ${from}`];
 }
 
 function numbers(run: RunView): string {
@@ -75,6 +106,7 @@ function numbers(run: RunView): string {
   const byReason = run.unreadableByReason === null ? '' : `: ${counts(run.unreadableByReason)}`;
   const unreadable = run.unreadable === null ? 'not seen: discovery goes through an index' : `${run.unreadable}`;
   return fields([
+    ...(run.examined === null ? [] : [['Examined', `${run.examined} in the state that the run looks for`] as const]),
     [
       'Discovered',
       `${n(run.discovered)} = planned ${n(run.planned)} + held ${n(run.held)} + over limit ${n(run.overLimit)}`,
@@ -94,6 +126,7 @@ function numbers(run: RunView): string {
 function verdict({ status, proof: { holds } }: RunView): string {
   if (holds) return 'holds: planned, published and accounted for are the same';
   if (status === 'reported') return 'not asked for: a report publishes nothing';
+  if (status === 'refused') return 'not asked for: the run was refused and publishes nothing';
   return status === 'complete' ? 'DOES NOT HOLD: look into it' : 'does not hold yet';
 }
 

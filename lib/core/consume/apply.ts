@@ -1,3 +1,4 @@
+import type { EpochMillis } from '../identity/instant.ts';
 import { operationKey } from '../identity/keys.ts';
 import type { Exceptions, SliceEntry } from '../ledger/items.ts';
 import { countOutcomes, OUTCOMES, type Outcome, type OutcomeCounts, PROCESSED } from '../ledger/outcomes.ts';
@@ -23,6 +24,12 @@ export type Applied =
 
 const ROUNDS = 3;
 
+/** The time over which a unit's calls are spread, so that all consumers together keep the rate. */
+export interface Pace {
+  readonly from: EpochMillis;
+  readonly until: EpochMillis;
+}
+
 function workItems({ run, slice }: Work): readonly WorkItem[] {
   const { policyId, policyVersion, cutoff, kind } = run;
   return slice.entries.map(({ key, witness, writeUnits }: SliceEntry) => ({
@@ -39,11 +46,15 @@ class Application {
   readonly #work: Work;
   readonly #outcomes = new Map<string, Outcome>();
   readonly #failures = new Map<string, Failure>();
+  /** Records that an earlier try may have changed without our knowing: its answer, or its delivery, was lost. */
+  readonly #tried = new Set<string>();
+  readonly #firstTry: boolean;
   #earlier = 0;
 
   constructor(ports: ApplyPorts, work: Work) {
     this.#ports = ports;
     this.#work = work;
+    this.#firstTry = (work.unit?.attempts ?? 0) === 0 && work.reference.generation === 0;
   }
 
   get outcomes(): Outcomes {
@@ -72,6 +83,13 @@ class Application {
       const failure = failureOf(error);
       for (const item of items) this.#failures.set(item.key, failure);
     }
+    for (const item of items) this.#tried.add(item.key);
+  }
+
+  /** A deletion that finds nothing where an earlier try may have deleted it: we cannot say that somebody else did. */
+  #outcomeOf(key: string, outcome: Outcome): Outcome {
+    const perhapsOurs = !this.#firstTry || this.#tried.has(key);
+    return outcome === 'absent' && this.#work.run.kind === 'delete' && perhapsOurs ? 'gone' : outcome;
   }
 
   #take(results: readonly RecordResult[]): void {
@@ -83,7 +101,7 @@ class Application {
         continue;
       }
       this.#failures.delete(result.key);
-      this.#outcomes.set(result.key, result.outcome);
+      this.#outcomes.set(result.key, this.#outcomeOf(result.key, result.outcome));
       if (result.applied === 'earlier') this.#earlier += 1;
     }
   }
@@ -97,16 +115,22 @@ class Application {
   }
 }
 
+async function keepPace(clock: Clock, { from, until }: Pace, share: number): Promise<void> {
+  const wait = from + (until - from) * share - clock.now();
+  if (wait > 0) await clock.sleep(wait);
+}
+
 /**
  * Applies the transition to every record of a unit, call by call, and tries again what failed for a moment. Starts no
- * call that the remaining time may not cover.
+ * call that the remaining time may not cover, and none before its share of the pace has come.
  */
-export async function applyUnit(ports: ApplyPorts, work: Work, deadline: Deadline): Promise<Applied> {
+export async function applyUnit(ports: ApplyPorts, work: Work, deadline: Deadline, pace?: Pace): Promise<Applied> {
   const application = new Application(ports, work);
   let items = workItems(work);
   for (let round = 0; round < ROUNDS && items.length > 0; round += 1) {
     if (round > 0) await ports.clock.sleep(backoffMillis(round, ports.random));
     for (let start = 0; start < items.length; start += ports.target.recordsPerCall) {
+      if (round === 0 && pace !== undefined) await keepPace(ports.clock, pace, start / items.length);
       if (deadline.remainingMillis() < REMAINING_TIME_MARGIN_MILLIS) {
         return { kind: 'out-of-time', outcomes: application.outcomes };
       }

@@ -2,9 +2,17 @@ import { keysDigest } from '../identity/digests.ts';
 import { digestOf } from '../identity/encode.ts';
 import type { UnitItem } from '../ledger/items.ts';
 import { REMAINING_TIME_MARGIN_MILLIS } from '../policy/budget.ts';
-import { type Deadline, type Failure, failureOf, type Idempotency, type RememberedResult } from '../ports/index.ts';
+import {
+  type Admission,
+  type Deadline,
+  type Failure,
+  failureOf,
+  type Idempotency,
+  type RememberedResult,
+} from '../ports/index.ts';
 import { redeliverySeconds } from '../retry.ts';
-import { type ApplyPorts, accountFor, applyUnit, type Outcomes } from './apply.ts';
+import { admit } from './admit.ts';
+import { type ApplyPorts, accountFor, applyUnit, type Outcomes, type Pace } from './apply.ts';
 import type { Decision, Delivery, RetryReason } from './delivery.ts';
 import { judge, type Work } from './judge.ts';
 import type { Prepared } from './prepare.ts';
@@ -12,6 +20,7 @@ import { type QuarantinePorts, quarantineMessage, quarantineUnit, sendCopy } fro
 
 export interface ConsumePorts extends ApplyPorts, QuarantinePorts {
   readonly idempotency: Idempotency;
+  readonly admission: Admission;
   /** Whose dead letters these are; a message that cannot be read does not say. */
   readonly policyId: string;
   /** Makes this delivery's claim recognisable, such as the invocation's request id. */
@@ -24,7 +33,17 @@ class Undecided extends Error {}
 const IN_PROGRESS_ELSEWHERE: Failure = { class: 'deferred', error: 'InProgressElsewhere' };
 const OUT_OF_TIME: Failure = { class: 'deferred', error: 'OutOfTime' };
 const MOVED_ON: Failure = { class: 'deferred', error: 'MovedOn' };
-const SPENT: Failure = { class: 'permanent', error: 'AttemptsSpent' };
+const RATE_LIMITED: Failure = { class: 'deferred', error: 'RateLimited' };
+const GIVEN_UP = {
+  attempts_spent: { class: 'permanent', error: 'AttemptsSpent' },
+  too_old: { class: 'permanent', error: 'TooOld' },
+} as const satisfies Record<string, Failure>;
+
+/** Far below the receive count at which the queue gives up. */
+const RECEIVES_TO_WAIT_IN_QUEUE = 5;
+
+/** Units that wait in the ledger come back spread over this time, not all at once. */
+const SPREAD_MILLIS = 10 * 60_000;
 
 /** The work of one delivery on one unit. */
 class Attempt {
@@ -33,6 +52,7 @@ class Attempt {
   readonly #work: Work;
   readonly #deadline: Deadline;
   #decision: Decision | undefined;
+  #pace: Pace | undefined;
 
   constructor(ports: ConsumePorts, delivery: Delivery, work: Work, deadline: Deadline) {
     this.#ports = ports;
@@ -45,14 +65,17 @@ class Attempt {
     return (this.#work.unit?.attempts ?? 0) + 1;
   }
 
-  retry(why: RetryReason, failure: Failure, wait: 'backoff' | 'visibility' = 'backoff'): Decision {
-    const afterSeconds = wait === 'backoff' ? redeliverySeconds(this.#attempt, this.#ports.random) : undefined;
+  retry(why: RetryReason, failure: Failure): Extract<Decision, { kind: 'retry' }> {
+    const afterSeconds = redeliverySeconds(this.#attempt, this.#ports.random);
     return { kind: 'retry', why, afterSeconds, errorClass: failure.error, failureClass: failure.class };
   }
 
   async run(): Promise<Decision> {
     const { runId, unit, generation } = this.#work.reference;
     try {
+      const admitted = await admit(this.#ports, this.#work, this.#deadline);
+      if (admitted.kind === 'later') return await this.#wait(admitted.afterSeconds);
+      this.#pace = admitted.kind === 'paced' ? admitted.pace : undefined;
       // Keyed on unit and generation: else a unit that a person brought back would be answered from memory.
       const key = digestOf(['delivery', runId, unit, String(generation)]);
       const once = await this.#ports.idempotency.once(key, () => this.#body());
@@ -63,6 +86,34 @@ class Attempt {
     }
   }
 
+  /**
+   * Waits for the rate: a few times in the queue, then in the ledger. Each wait in the queue spends a receive, and a
+   * backlog that takes hours at its rate must not end in the dead-letter queue for it (pitfall P31).
+   */
+  async #wait(afterSeconds: number): Promise<Decision> {
+    if (this.#delivery.receiveCount < RECEIVES_TO_WAIT_IN_QUEUE) {
+      return { ...this.retry('rate_limited', RATE_LIMITED), afterSeconds };
+    }
+    const { reference, unit, slice } = this.#work;
+    const { clock, random, ledger } = this.#ports;
+    const now = clock.now();
+    const moved = await ledger.moveUnit(
+      reference,
+      'postpone',
+      {
+        generation: reference.generation,
+        attempts: unit?.attempts ?? 0,
+        make: { tenant: slice.tenant, records: slice.entries.length },
+      },
+      {
+        since: now,
+        notBefore: now + afterSeconds * 1000 + Math.floor(random.next() * SPREAD_MILLIS),
+        reason: 'rate_limited',
+      },
+    );
+    return moved.kind === 'moved' ? { kind: 'acknowledge', why: 'postponed' } : this.retry('moved_on', MOVED_ON);
+  }
+
   #stop(decision: Decision): never {
     this.#decision = decision;
     throw new Undecided();
@@ -71,7 +122,7 @@ class Attempt {
   async #body(): Promise<RememberedResult> {
     const started = await this.#start();
     if (started.state === 'committed') return { state: 'committed', keysDigest: started.keysDigest ?? '' };
-    const applied = await applyUnit(this.#ports, this.#work, this.#deadline);
+    const applied = await applyUnit(this.#ports, this.#work, this.#deadline, this.#pace);
     switch (applied.kind) {
       case 'out-of-time':
         return this.#stop(this.retry('out_of_time', OUT_OF_TIME));
@@ -173,7 +224,7 @@ async function decide(
     const afterSeconds = redeliverySeconds(delivery.receiveCount, ports.random);
     return { kind: 'retry', why, afterSeconds, errorClass: failure.error, failureClass: failure.class };
   }
-  const judgement = judge(prepared.reference, prepared.loaded);
+  const judgement = judge(prepared.reference, prepared.loaded, ports.clock.now());
   switch (judgement.kind) {
     case 'bad':
       return quarantineMessage(ports, ports.policyId, delivery.body, judgement.reason);
@@ -185,7 +236,7 @@ async function decide(
       return { kind: 'acknowledge', why: 'quarantined' };
     }
     case 'spent':
-      return quarantineUnit(ports, judgement.work, delivery.body, 'attempts_spent', SPENT);
+      return quarantineUnit(ports, judgement.work, delivery.body, judgement.reason, GIVEN_UP[judgement.reason]);
     case 'work': {
       const attempt = new Attempt(ports, delivery, judgement.work, deadline);
       // A lease for no time at all would be no lease (pitfall P42).

@@ -15,7 +15,7 @@ export interface Delivery {
 export type Decision =
   | {
       readonly kind: 'acknowledge';
-      readonly why: 'committed' | 'remembered' | 'terminal' | 'stale' | 'quarantined' | 'bad_message';
+      readonly why: 'committed' | 'remembered' | 'terminal' | 'stale' | 'quarantined' | 'postponed' | 'bad_message';
     }
   | {
       readonly kind: 'retry';
@@ -30,6 +30,7 @@ export type RetryReason =
   | 'ledger_unavailable'
   | 'unknown_key'
   | 'out_of_time'
+  | 'rate_limited'
   | 'in_progress_elsewhere'
   | 'moved_on'
   | 'records_failed'

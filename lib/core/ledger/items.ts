@@ -1,6 +1,7 @@
 import type { DigestChain } from '../identity/digests.ts';
 import type { EpochMillis } from '../identity/instant.ts';
 import type { RunKind, UnitId } from '../identity/keys.ts';
+import type { Problem } from '../policy/parse.ts';
 import type { Settings } from '../policy/settings.ts';
 import type { UnreadableReason } from '../policy/timestamp.ts';
 import type { Cost } from './cost.ts';
@@ -20,19 +21,24 @@ export interface Lease {
 export interface Checkpoint {
   readonly nextOrdinal: number;
   readonly nextTally: number;
+  /** Records in the slices below `nextOrdinal`. */
+  readonly planned: number;
   /** By segment: the cursor to go on from, or `done`. A segment without an entry has not begun. */
   readonly cursors: Readonly<Record<string, SegmentCursor>>;
 }
 
 export type SegmentCursor = { readonly kind: 'at'; readonly cursor: string } | { readonly kind: 'done' };
 
-export const NO_CHECKPOINT: Checkpoint = { nextOrdinal: 0, nextTally: 0, cursors: {} };
+export const NO_CHECKPOINT: Checkpoint = { nextOrdinal: 0, nextTally: 0, planned: 0, cursors: {} };
 
 /** Totals at freeze. `discovered` = planned records + `held` + `overLimit`. */
 export interface PlanTotals extends DigestChain {
   readonly discovered: number;
   readonly held: number;
+  /** Due beyond the records per run: counted, not planned, found again next time. */
   readonly overLimit: number;
+  /** Records in the state that the run looks for, due or not; null where discovery sees due records only. */
+  readonly examined: number | null;
   /** Null where discovery goes through an index that leaves unreadable records out. */
   readonly unreadable: Readonly<Partial<Record<UnreadableReason, number>>> | null;
   readonly tenants: number;
@@ -85,13 +91,40 @@ export interface RunItem {
   /** Passes of the reconciler in a row that found both queues empty while units were unresolved. */
   readonly emptyPasses: number;
   readonly auditHead: AuditHead;
+  /** Why the run is refused; empty otherwise. */
+  readonly refusals: readonly Problem[];
+  /** What a person should know of a run that went on all the same. */
+  readonly notes: readonly RunNote[];
+}
+
+/**
+ * `first_run`: the policy has no earlier complete or reported run. `empty_where_records_were`: not one record is in the
+ * state that earlier runs found records in; the table may be the wrong one. `cap_would_refuse`: in report-only, a cap
+ * that an enforcing run would trip.
+ */
+export interface RunNote {
+  readonly note: 'first_run' | 'empty_where_records_were' | 'cap_would_refuse';
+  readonly message: string;
 }
 
 /** The parts of a run that a move may set. */
 export type RunChange = Partial<
   Pick<
     RunItem,
-    'checkpoint' | 'plan' | 'frozenAt' | 'published' | 'publishedAt' | 'closing' | 'cost' | 'emptyPasses'
+    | 'checkpoint'
+    | 'plan'
+    | 'frozenAt'
+    | 'published'
+    | 'publishedAt'
+    | 'closing'
+    | 'cost'
+    | 'emptyPasses'
+    | 'refusals'
+    | 'notes'
+    | 'settings'
+    | 'policyDigest'
+    | 'cutoff'
+    | 'kind'
   > & { leaseUntil: EpochMillis }
 >;
 
@@ -118,6 +151,7 @@ export interface TenantCounts {
   readonly discovered: number;
   readonly held: number;
   readonly planned: number;
+  readonly overLimit: number;
   readonly oldest: EpochMillis | null;
 }
 
@@ -126,6 +160,8 @@ export interface Tally {
   readonly runId: string;
   readonly number: number;
   readonly epoch: number;
+  /** Records seen in the state that the run looks for. */
+  readonly examined: number;
   readonly tenants: Readonly<Record<string, TenantCounts>>;
   readonly unreadable: Readonly<Partial<Record<UnreadableReason, number>>>;
 }
@@ -150,6 +186,8 @@ export interface UnitItem {
   /** Attempts in this generation. */
   readonly attempts: number;
   readonly generation: number;
+  /** When this generation was planned, where that is not when the run was frozen: the age cap counts from it. */
+  readonly bornAt?: EpochMillis;
   /** When the unit last entered its state. */
   readonly since: EpochMillis;
   /** The delivery that started it last; a write whose answer was lost is recognised by it. */
@@ -174,6 +212,7 @@ export type UnitChange = Partial<
     UnitItem,
     | 'attempts'
     | 'generation'
+    | 'bornAt'
     | 'claim'
     | 'startedAt'
     | 'finishedAt'

@@ -32,6 +32,12 @@ interface Edge<State> {
 
 export const RUN_EDGES = {
   checkpoint: { from: ['planning'], to: 'planning', reason: 'discovery saved its place' },
+  refuse: {
+    from: ['planning'],
+    to: 'refused',
+    reason: 'preflight, a cap or unreadable records: nothing was published',
+  },
+  retry: { from: ['refused'], to: 'planning', reason: 'the same scheduled time is tried again from the beginning' },
   report: { from: ['planning'], to: 'reported', reason: 'report-only: the plan is the result' },
   freeze: { from: ['planning'], to: 'publishing', reason: 'the plan is durable; messages may leave' },
   advance: { from: ['publishing'], to: 'publishing', reason: 'more of the plan is confirmed by the queue' },
@@ -85,7 +91,13 @@ export const UNIT_EDGES = {
 export type UnitEdge = keyof typeof UNIT_EDGES;
 
 const TERMINAL_UNITS: readonly UnitState[] = ['committed', 'abandoned', 'cancelled'];
-const FINISHED_RUNS: readonly RunStatus[] = ['reported', 'complete', 'complete_with_quarantine', 'cancelled'];
+const FINISHED_RUNS: readonly RunStatus[] = [
+  'reported',
+  'refused',
+  'complete',
+  'complete_with_quarantine',
+  'cancelled',
+];
 
 /** True where a unit needs nothing and nobody any more. */
 export function isTerminalUnit(state: UnitState): boolean {

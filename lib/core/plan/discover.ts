@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import type { EpochMillis } from '../identity/instant.ts';
+import { DAY_MILLIS, type EpochMillis } from '../identity/instant.ts';
 import { addCost } from '../ledger/cost.ts';
 import type { RunItem, SegmentCursor } from '../ledger/items.ts';
 import type { Clock, Deadline, DiscoveredRecord, Ledger, Meter, RecordPage, RecordSource } from '../ports/index.ts';
@@ -9,6 +9,8 @@ import { RunningTally } from './tally.ts';
 
 export interface PlanPorts {
   readonly source: RecordSource;
+  /** Whether a due record may be planned at all: a deletion takes only what a run of ours expired. */
+  readonly eligible: (record: DiscoveredRecord) => boolean;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly meter: Meter;
@@ -27,6 +29,11 @@ const PLANNED_PER_CHECKPOINT = 50_000;
 const TENANTS_PER_TALLY = 10_000;
 const PUTS_AT_ONCE = 8;
 
+/** Due is before the cutoff and, where a window is set, not longer ago than that. */
+function isDue({ cutoff, settings }: RunItem, at: EpochMillis): boolean {
+  return at < cutoff && (settings.windowDays === null || at >= cutoff - settings.windowDays * DAY_MILLIS);
+}
+
 /** Discovery between two checkpoints. */
 class Discovery {
   readonly #ports: PlanPorts;
@@ -35,6 +42,7 @@ class Discovery {
   #tally = new RunningTally();
   #cursors: Record<string, SegmentCursor>;
   #nextOrdinal: number;
+  /** Since the last checkpoint. */
   #planned = 0;
   #closed: ClosedSlice[] = [];
 
@@ -63,6 +71,7 @@ class Discovery {
       }),
     );
     for (const [segment, page] of pages) {
+      this.#tally.countExamined(page.records.length);
       for (const record of page.records) this.#absorb(record);
       this.#cursors[segment] = page.next === undefined ? { kind: 'done' } : { kind: 'at', cursor: page.next };
     }
@@ -71,13 +80,21 @@ class Discovery {
 
   #absorb(record: DiscoveredRecord): void {
     const { timestamp, tenant } = record;
+    // A deletion has no business with what carries no operation key: somebody else set it to that state.
+    if (this.#run.kind === 'delete' && record.operationKey === undefined) return;
     if (timestamp.kind === 'unreadable') {
       this.#tally.countUnreadable(timestamp.reason);
-    } else if (timestamp.millis < this.#run.cutoff) {
+    } else if (isDue(this.#run, timestamp.millis) && this.#ports.eligible(record)) {
       if (tenant === undefined) this.#tally.countUnreadable('tenant_unreadable');
       else if (record.held) this.#tally.countDue(tenant, timestamp.millis, 'held');
+      else if (this.#isFull()) this.#tally.countDue(tenant, timestamp.millis, 'overLimit');
       else this.#plan(record, tenant, timestamp.millis);
     }
+  }
+
+  #isFull(): boolean {
+    const { settings, checkpoint } = this.#run;
+    return settings.recordsPerRun !== null && checkpoint.planned + this.#planned >= settings.recordsPerRun;
   }
 
   #plan({ key, witness, writeUnits }: DiscoveredRecord, tenant: string, at: EpochMillis): void {
@@ -110,12 +127,18 @@ class Discovery {
       runId,
       number: checkpoint.nextTally,
       epoch: lease.epoch,
+      examined: this.#tally.examined,
       tenants: Object.fromEntries(this.#tally.tenants()),
       unreadable: this.#tally.unreadable(),
     });
     if (tally === 'superseded') return false;
     const moved = await this.#ports.ledger.moveRun(runId, 'checkpoint', lease.epoch, {
-      checkpoint: { nextOrdinal: this.#nextOrdinal, nextTally: checkpoint.nextTally + 1, cursors: this.#cursors },
+      checkpoint: {
+        nextOrdinal: this.#nextOrdinal,
+        nextTally: checkpoint.nextTally + 1,
+        planned: checkpoint.planned + this.#planned,
+        cursors: this.#cursors,
+      },
       leaseUntil: this.#ports.clock.now() + LEASE_MILLIS,
       cost: addCost(this.#run.cost, this.#ports.meter.take()),
     });

@@ -10,9 +10,25 @@ import type { DispatchRequest } from './request.ts';
 /** Head of an audit trail without entries. */
 export const NO_AUDIT: AuditHead = { count: 0, hash: digestOf(['audit']) };
 
-/** The cutoff of a scheduled time: computed once, from the schedule and never from the time of day. */
+/**
+ * The cutoff of a scheduled time: computed from the schedule and never from the time of day. For a deletion it is on
+ * the time of expiry.
+ */
 export function cutoffOf(settings: Settings, scheduledTime: EpochMillis): EpochMillis {
-  return scheduledTime - settings.retentionDays * DAY_MILLIS;
+  return scheduledTime - (settings.action === 'delete' ? settings.graceDays : settings.retentionDays) * DAY_MILLIS;
+}
+
+/** What follows from the settings of a run; taken anew where a refused run is tried again with mended settings. */
+export function policyOf(
+  settings: Settings,
+  scheduledTime: EpochMillis,
+): Pick<RunItem, 'settings' | 'policyDigest' | 'cutoff' | 'kind'> {
+  return {
+    settings,
+    policyDigest: policyDigest(settings),
+    cutoff: cutoffOf(settings, scheduledTime),
+    kind: settings.action,
+  };
 }
 
 /** A run as it is first written: planning, with nobody's lease on it. */
@@ -22,11 +38,8 @@ export function newRun(settings: Settings, request: DispatchRequest, now: EpochM
     policyId: settings.policyId,
     policyVersion: settings.policyVersion,
     scheduledTime: request.scheduledTime,
-    cutoff: cutoffOf(settings, request.scheduledTime),
-    kind: 'expire',
+    ...policyOf(settings, request.scheduledTime),
     status: 'planning',
-    settings,
-    policyDigest: policyDigest(settings),
     startedBy: request.startedBy,
     createdAt: now,
     lease: { owner: '', until: 0, epoch: 0 },
@@ -34,5 +47,7 @@ export function newRun(settings: Settings, request: DispatchRequest, now: EpochM
     cost: NO_COST,
     emptyPasses: 0,
     auditHead: NO_AUDIT,
+    refusals: [],
+    notes: [],
   };
 }

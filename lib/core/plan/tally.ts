@@ -2,7 +2,7 @@ import type { EpochMillis } from '../identity/instant.ts';
 import type { Tally, TenantCounts } from '../ledger/items.ts';
 import type { UnreadableReason } from '../policy/timestamp.ts';
 
-const NO_COUNTS: TenantCounts = { discovered: 0, held: 0, planned: 0, oldest: null };
+const NO_COUNTS: TenantCounts = { discovered: 0, held: 0, planned: 0, overLimit: 0, oldest: null };
 
 function older(a: EpochMillis | null, b: EpochMillis | null): EpochMillis | null {
   if (a === null || b === null) return a ?? b;
@@ -14,6 +14,7 @@ function addTenantCounts(a: TenantCounts, b: TenantCounts): TenantCounts {
     discovered: a.discovered + b.discovered,
     held: a.held + b.held,
     planned: a.planned + b.planned,
+    overLimit: a.overLimit + b.overLimit,
     oldest: older(a.oldest, b.oldest),
   };
 }
@@ -22,8 +23,17 @@ function addTenantCounts(a: TenantCounts, b: TenantCounts): TenantCounts {
 export class RunningTally {
   readonly #tenants = new Map<string, TenantCounts>();
   readonly #unreadable = new Map<UnreadableReason, number>();
+  #examined = 0;
 
-  countDue(tenant: string, at: EpochMillis, what: 'planned' | 'held'): void {
+  countExamined(count: number): void {
+    this.#examined += count;
+  }
+
+  get examined(): number {
+    return this.#examined;
+  }
+
+  countDue(tenant: string, at: EpochMillis, what: 'planned' | 'held' | 'overLimit'): void {
     const seen: TenantCounts = { ...NO_COUNTS, discovered: 1, [what]: 1, oldest: at };
     this.#tenants.set(tenant, addTenantCounts(this.#tenants.get(tenant) ?? NO_COUNTS, seen));
   }
@@ -32,7 +42,8 @@ export class RunningTally {
     this.#unreadable.set(reason, (this.#unreadable.get(reason) ?? 0) + count);
   }
 
-  merge(tally: Pick<Tally, 'tenants' | 'unreadable'>): void {
+  merge(tally: Pick<Tally, 'examined' | 'tenants' | 'unreadable'>): void {
+    this.#examined += tally.examined;
     for (const [tenant, counts] of Object.entries(tally.tenants)) {
       this.#tenants.set(tenant, addTenantCounts(this.#tenants.get(tenant) ?? NO_COUNTS, counts));
     }

@@ -1,4 +1,13 @@
-import { SETTING_KEYS, SETTINGS, type SettingDefinition, type SettingKey, type Settings } from './settings.ts';
+import {
+  type IntegerSetting,
+  type LimitSetting,
+  NO_LIMIT,
+  SETTING_KEYS,
+  SETTINGS,
+  type SettingDefinition,
+  type SettingKey,
+  type Settings,
+} from './settings.ts';
 
 /** One thing wrong with the configuration, worded for the person who must mend it. */
 export interface Problem {
@@ -19,15 +28,20 @@ const INTEGER = /^(0|-?[1-9][0-9]{0,15})$/;
 // attribute of such a name would be a hold that is never seen.
 const NOT_A_VALUE = /(^|,)(undefined|null|NaN)(,|$)|\[object [A-Z]|\$\{Token\[/;
 
+function readInteger({ min, max }: IntegerSetting | LimitSetting, raw: string): { value: number } | string {
+  // Number('') and Number(' 0x1F') are numbers to JavaScript; a retention period must be spelled as one (P25).
+  if (!INTEGER.test(raw)) return 'is not a whole number';
+  const value = Number(raw);
+  return value < min || value > max ? 'is out of range' : { value };
+}
+
 /** Reads one raw value against its definition; a string is the reason it does not fit. */
-function readValue(definition: SettingDefinition, raw: string): { value: string | number } | string {
+function readValue(definition: SettingDefinition, raw: string): { value: string | number | null } | string {
   switch (definition.kind) {
-    case 'integer': {
-      // Number('') and Number(' 0x1F') are numbers to JavaScript; a retention period must be spelled as one (P25).
-      if (!INTEGER.test(raw)) return 'is not a whole number';
-      const value = Number(raw);
-      return value < definition.min || value > definition.max ? 'is out of range' : { value };
-    }
+    case 'limit':
+      return raw === NO_LIMIT ? { value: null } : readInteger(definition, raw);
+    case 'integer':
+      return readInteger(definition, raw);
     case 'choice':
       return definition.choices.includes(raw) ? { value: raw } : 'is none of the choices';
     case 'text':
@@ -63,8 +77,8 @@ export function parseSettings(raw: Partial<Record<SettingKey, string | undefined
   if (problems.length > 0) return { kind: 'invalid', problems };
   const entries = SETTING_KEYS.map((key) => {
     const definition: SettingDefinition = SETTINGS[key];
-    const text = raw[key] ?? definition.default ?? '';
-    return [key, definition.kind === 'integer' ? Number(text) : text];
+    const read = readValue(definition, raw[key] ?? definition.default ?? '');
+    return [key, typeof read === 'string' ? read : read.value];
   });
   return { kind: 'valid', settings: Object.fromEntries(entries) as Settings };
 }

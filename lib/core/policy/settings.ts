@@ -5,7 +5,7 @@
  */
 
 /** Where a setting stands in the console's parameter form. */
-export type SettingGroup = 'What' | 'When' | 'How' | 'Limits';
+export type SettingGroup = 'What' | 'When' | 'How' | 'Limits' | 'Operations';
 
 interface SettingBase {
   /** CloudFormation parameter name; the construct prop is the same word with a small first letter. */
@@ -34,12 +34,22 @@ export interface IntegerSetting extends SettingBase {
   readonly max: number;
 }
 
+/** A limit that may be left out, but only by saying so: blank, 0 and -1 are not the word `none` (pitfall P25). */
+export interface LimitSetting extends SettingBase {
+  readonly kind: 'limit';
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The word by which a limit is left out. */
+export const NO_LIMIT = 'none';
+
 export interface ChoiceSetting extends SettingBase {
   readonly kind: 'choice';
   readonly choices: readonly string[];
 }
 
-export type SettingDefinition = TextSetting | IntegerSetting | ChoiceSetting;
+export type SettingDefinition = TextSetting | IntegerSetting | LimitSetting | ChoiceSetting;
 
 // PartiQL has no placeholder for a name, so a name may hold nothing that could end its quotes (pitfall P74).
 const NAME = '[A-Za-z0-9_.-]{1,255}';
@@ -259,6 +269,19 @@ export const SETTINGS = {
     constraint: 'an IANA time zone such as UTC or Europe/Berlin',
     inPolicyDigest: false,
   },
+  scheduleStart: {
+    kind: 'text',
+    parameter: 'ScheduleStart',
+    group: 'When',
+    label: 'First time of a rate',
+    description:
+      'UTC instant from which a rate(...) counts, such as 2027-01-01T02:00:00Z. A rate without one would fire at deployment and is refused. Blank for cron.',
+    default: '',
+    pattern: '([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?',
+    maxLength: 20,
+    constraint: 'blank or a UTC instant like 2027-01-01T02:00:00Z',
+    inPolicyDigest: false,
+  },
   scheduleState: {
     kind: 'choice',
     parameter: 'ScheduleState',
@@ -281,6 +304,31 @@ export const SETTINGS = {
     constraint: 'a whole number of days from 1 to 36500',
     inPolicyDigest: true,
   },
+  windowDays: {
+    kind: 'limit',
+    parameter: 'WindowDays',
+    group: 'When',
+    label: 'Window (days)',
+    description:
+      'Only records that became due at most this many days before the scheduled time: the narrow first rollout. none: all due records.',
+    default: 'none',
+    min: 1,
+    max: 36_500,
+    constraint: 'none or a whole number of days from 1 to 36500',
+    inPolicyDigest: false,
+  },
+  runDeadlineHours: {
+    kind: 'integer',
+    parameter: 'RunDeadlineHours',
+    group: 'When',
+    label: 'Run deadline (hours)',
+    description: 'A run that is not closed so many hours after its scheduled time is reported as overdue.',
+    default: '24',
+    min: 1,
+    max: 720,
+    constraint: 'a whole number of hours from 1 to 720',
+    inPolicyDigest: false,
+  },
   mode: {
     kind: 'choice',
     parameter: 'Mode',
@@ -292,6 +340,42 @@ export const SETTINGS = {
     choices: ['report-only', 'enforce'],
     constraint: 'report-only or enforce',
     inPolicyDigest: false,
+  },
+  action: {
+    kind: 'choice',
+    parameter: 'Action',
+    group: 'How',
+    label: 'Action',
+    description:
+      'expire sets the expired state, the time and the operation key. delete removes records that an earlier run of this policy expired at least GraceDays ago, and needs AllowDelete.',
+    default: 'expire',
+    choices: ['expire', 'delete'],
+    constraint: 'expire or delete',
+    inPolicyDigest: true,
+  },
+  allowDelete: {
+    kind: 'choice',
+    parameter: 'AllowDelete',
+    group: 'How',
+    label: 'Allow deletion',
+    description:
+      'The switch of its own for deletion: only with yes does any role hold the permission to delete records.',
+    default: 'no',
+    choices: ['no', 'yes'],
+    constraint: 'no or yes',
+    inPolicyDigest: false,
+  },
+  graceDays: {
+    kind: 'integer',
+    parameter: 'GraceDays',
+    group: 'How',
+    label: 'Grace (days)',
+    description: 'Days between the expiry of a record and the earliest scheduled time at which it may be deleted.',
+    default: '30',
+    min: 1,
+    max: 3650,
+    constraint: 'a whole number of days from 1 to 3650',
+    inPolicyDigest: true,
   },
   batchSize: {
     kind: 'integer',
@@ -353,6 +437,104 @@ export const SETTINGS = {
     constraint: 'a whole number from 1 to 64',
     inPolicyDigest: false,
   },
+  recordsPerRun: {
+    kind: 'limit',
+    parameter: 'RecordsPerRun',
+    group: 'Limits',
+    label: 'Records per run',
+    description: 'A run plans at most this many records; the rest is counted and found by the next run.',
+    default: 'none',
+    min: 1,
+    max: 100_000_000,
+    constraint: 'none or a whole number from 1 to 100000000',
+    inPolicyDigest: false,
+  },
+  capRecords: {
+    kind: 'limit',
+    parameter: 'CapRecords',
+    group: 'Limits',
+    label: 'Cap: number of records',
+    description: 'A plan of more records than this is refused before anything is published.',
+    default: '100000',
+    min: 1,
+    max: 100_000_000,
+    constraint: 'none or a whole number from 1 to 100000000',
+    inPolicyDigest: false,
+  },
+  capSharePercent: {
+    kind: 'limit',
+    parameter: 'CapSharePercent',
+    group: 'Limits',
+    label: 'Cap: share of records (%)',
+    description:
+      'A plan for a larger share of the records in the eligible state than this is refused before anything is published. Not checked where discovery sees due records only.',
+    default: '50',
+    min: 1,
+    max: 100,
+    constraint: 'none or a whole number of percent from 1 to 100',
+    inPolicyDigest: false,
+  },
+  capDeviationFactor: {
+    kind: 'limit',
+    parameter: 'CapDeviationFactor',
+    group: 'Limits',
+    label: 'Cap: deviation from earlier runs (factor)',
+    description:
+      'A plan of more than this many times the median of the earlier complete runs is refused before anything is published. Checked from three complete runs on and above 100 records.',
+    default: '10',
+    min: 2,
+    max: 1000,
+    constraint: 'none or a whole number from 2 to 1000',
+    inPolicyDigest: false,
+  },
+  recordsPerSecond: {
+    kind: 'limit',
+    parameter: 'RecordsPerSecond',
+    group: 'Limits',
+    label: 'Records per second',
+    description: 'Rate of all consumers together. BatchSize x ConsumerConcurrency / rate must fit the time budget.',
+    default: 'none',
+    min: 1,
+    max: 100_000,
+    constraint: 'none or a whole number from 1 to 100000',
+    inPolicyDigest: false,
+  },
+  unitAgeHours: {
+    kind: 'integer',
+    parameter: 'UnitAgeHours',
+    group: 'Limits',
+    label: 'Age cap of a batch (hours)',
+    description: 'A batch that could not be completed so many hours after it was planned or redriven is quarantined.',
+    default: '72',
+    min: 1,
+    max: 336,
+    constraint: 'a whole number of hours from 1 to 336',
+    inPolicyDigest: false,
+  },
+  ledgerRetentionDays: {
+    kind: 'integer',
+    parameter: 'LedgerRetentionDays',
+    group: 'Operations',
+    label: 'Ledger retention (days)',
+    description:
+      'How long plans, batches, reports and the audit trail of a run are kept, counted from their last change.',
+    default: '400',
+    min: 90,
+    max: 3650,
+    constraint: 'a whole number of days from 90 to 3650',
+    inPolicyDigest: false,
+  },
+  logRetentionDays: {
+    kind: 'choice',
+    parameter: 'LogRetentionDays',
+    group: 'Operations',
+    label: 'Log retention (days)',
+    description: 'How long CloudWatch keeps the logs of the functions.',
+    default: '90',
+    choices: ['7', '14', '30', '60', '90', '180', '365', '731'],
+    constraint: 'one of 7, 14, 30, 60, 90, 180, 365, 731',
+    inPolicyDigest: false,
+  },
 } as const satisfies Record<string, SettingDefinition>;
 
 export type SettingKey = keyof typeof SETTINGS;
@@ -360,11 +542,13 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 type ValueOf<D> = D extends { kind: 'integer' }
   ? number
-  : D extends { kind: 'choice'; choices: readonly (infer C)[] }
-    ? C
-    : string;
+  : D extends { kind: 'limit' }
+    ? number | null
+    : D extends { kind: 'choice'; choices: readonly (infer C)[] }
+      ? C
+      : string;
 
-/** Every setting of a policy, parsed. Integers in the unit their name says. */
+/** Every setting of a policy, parsed. Integers in the unit their name says; a limit that is `none` is null. */
 export type Settings = { readonly [K in SettingKey]: ValueOf<(typeof SETTINGS)[K]> };
 
 /** Environment variable by which a setting reaches a function: `retentionDays` is `SWEEP_RETENTION_DAYS`. */

@@ -101,6 +101,11 @@ export interface Ledger {
   readUnit(ref: UnitRef): Promise<UnitItem | undefined>;
   moveUnit(ref: UnitRef, edge: UnitEdge, guard: UnitGuard, change: UnitChange): Promise<UnitMoved>;
 
+  /** What a policy version meant when a plan of it was first frozen; undefined where none was. */
+  versionDigest(policyId: string, policyVersion: string): Promise<string | undefined>;
+  /** Makes a version mean this digest where it means nothing yet; `other` where it means another. */
+  claimVersion(policyId: string, policyVersion: string, digest: string): Promise<'claimed' | 'other'>;
+
   /** Runs that are not finished, or closed around a quarantine. Eventually consistent. */
   openRuns(cursor: string | undefined): Promise<Page<string>>;
   /** Planned units due at `now`, or quarantined units; oldest first within a shard. Eventually consistent. */

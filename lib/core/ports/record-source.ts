@@ -1,6 +1,6 @@
 import type { ReadTimestamp } from '../policy/timestamp.ts';
 
-/** A record in the eligible state, as discovery sees it: possibly stale, and only what the index carries. */
+/** A record in the state that the run looks for, as discovery sees it: possibly stale, and only what the index carries. */
 export interface DiscoveredRecord {
   /** The primary key in the source's canonical spelling. */
   readonly key: string;
@@ -11,6 +11,8 @@ export interface DiscoveredRecord {
   readonly timestamp: ReadTimestamp;
   /** False also where the index does not carry the hold: the write's own condition decides. */
   readonly held: boolean;
+  /** The operation key that the record carries; undefined where it has none or the run does not ask for it. */
+  readonly operationKey: string | undefined;
   /** Write units that its transition should take. */
   readonly writeUnits: number;
 }
@@ -26,6 +28,8 @@ export interface RecordPage {
 export interface RecordSource {
   /** False where records without a readable timestamp are not seen at all. */
   readonly seesUnreadable: boolean;
+  /** False where only due records are seen, so that nobody knows of how many they are a share. */
+  readonly seesAll: boolean;
   /** Stable names of the parts that can be read side by side; together they cover everything once. */
   readonly segments: readonly string[];
   page(segment: string, cursor: string | undefined): Promise<RecordPage>;

@@ -1,7 +1,9 @@
 import { formatInstant } from '../identity/instant.ts';
+import type { RunNote } from '../ledger/items.ts';
 import type { UnitState } from '../ledger/lifecycle.ts';
+import type { Problem } from '../policy/parse.ts';
 import type { Settings } from '../policy/settings.ts';
-import type { UnitView } from '../views.ts';
+import type { UnitView, WindowView } from '../views.ts';
 import type { Finding } from './finding.ts';
 import type { RecordNow } from './record-now.ts';
 
@@ -12,18 +14,28 @@ export interface ExplainView {
   /** In the record source's own spelling. */
   readonly key: string;
   readonly finding: Finding;
+  /** Why the run is refused; empty otherwise. */
+  readonly refusals: readonly Problem[];
+  readonly notes: readonly RunNote[];
+  /** Due records that the run could not take, for its limit; null before the plan is made. */
+  readonly overLimit: number | null;
   readonly rule: {
     readonly policyId: string;
     readonly policyVersion: string;
     readonly policyDigest: string;
     readonly kind: string;
     readonly scheduledTime: string;
+    /** State and timestamp by which records were due; those of the expiry where the run deletes. */
+    readonly state: string;
+    readonly timestampAttribute: string;
     /** Exclusive. */
     readonly cutoff: string;
+    /** Null where everything before the cutoff is due. */
+    readonly window: WindowView | null;
     /** All settings as they were when the run was made. */
     readonly settings: Settings;
   };
-  /** The key that a change by this run leaves in the record. */
+  /** The key of this run's change of the record; an expiry leaves it there, a deletion leaves nothing. */
   readonly operationKey: string;
   /** Null where the record is in no slice of the plan. */
   readonly planned: PlannedView | null;
@@ -36,7 +48,7 @@ export interface PlannedView {
   readonly position: number;
   readonly batchRecords: number;
   readonly tenant: string;
-  /** The timestamp that the record must still have, as stored. */
+  /** What the record must still have, as the record source spells it: its timestamp, and more for a deletion. */
   readonly witness: string;
   readonly writeUnits: number;
   /** False where the frozen list no longer matches its own digest. */
@@ -63,6 +75,7 @@ export interface RecordNowView {
   /** The error's code, where the record could not be read. */
   readonly error: string | null;
   readonly state: string | null;
+  /** The one by which the record is due: the time of expiry where the run deletes. */
   readonly timestamp: string | null;
   readonly unreadable: string | null;
   readonly heldBy: readonly string[];

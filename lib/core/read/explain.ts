@@ -1,14 +1,16 @@
 import { formatInstant } from '../identity/instant.ts';
 import { batchUnit, operationKey } from '../identity/keys.ts';
 import type { AuditEntry, RunItem, UnitItem } from '../ledger/items.ts';
+import { earlierRuns, expiredByUs } from '../plan/history.ts';
 import { digestOfSlice } from '../plan/open-slices.ts';
 import type { Ledger } from '../ports/index.ts';
-import { viewUnit } from '../views.ts';
+import { viewUnit, viewWindow } from '../views.ts';
 import { type ActView, type ExplainView, type PlannedView, viewRecordNow } from './explain-view.ts';
 import { findInPlan, type Place } from './find-record.ts';
-import { type Finding, judgePlanned, judgeUnplanned, unitStateOf } from './finding.ts';
+import { type Finding, judgePlanned, judgeUnplanned, soughtState, unitStateOf } from './finding.ts';
 import { everyItem } from './pages.ts';
-import type { RecordLookup, RecordNow } from './record-now.ts';
+import { planOf } from './plan-of.ts';
+import type { RecordLookup, RecordNow, RecordState } from './record-now.ts';
 
 export interface ExplainPorts {
   readonly ledger: Ledger;
@@ -34,20 +36,40 @@ export async function explainRecord(
     runId: run.runId,
     status: run.status,
     key,
-    finding: place === undefined ? judgeUnplanned(run, now) : judgePlace(run, place, unit, carriesKey),
+    finding:
+      place === undefined
+        ? await judgeUnplanned(run, now, (record) => isExpiredByUs(ledger, run, key, record))
+        : judgePlace(run, place, unit, carriesKey),
+    refusals: run.refusals,
+    notes: run.notes,
+    overLimit: planOf(run)?.overLimit ?? null,
     rule: {
       policyId,
       policyVersion,
       policyDigest,
       kind,
       scheduledTime: formatInstant(run.scheduledTime),
+      state: soughtState(run),
+      timestampAttribute: kind === 'delete' ? settings.expiredAtAttribute : settings.timestampAttribute,
       cutoff: formatInstant(cutoff),
+      window: viewWindow(run),
       settings,
     },
     operationKey: ours,
     planned: place === undefined ? null : await viewPlace(ledger, run, place, unit),
     recordNow: viewRecordNow(now, carriesKey),
   };
+}
+
+/** As the dispatcher does. */
+const RUNS_TO_LOOK_AT = 5_000;
+
+async function isExpiredByUs(ledger: Ledger, run: RunItem, key: string, record: RecordState): Promise<boolean> {
+  const { witness, tenant, timestamp, heldBy, operationKey } = record;
+  const runs = await earlierRuns(ledger, run, RUNS_TO_LOOK_AT);
+  const held = heldBy.length > 0;
+  const seen = { key, witness, tenant, timestamp, held, operationKey: operationKey ?? undefined, writeUnits: 0 };
+  return expiredByUs(run.policyId, runs)(seen);
 }
 
 async function lookUpFirst(

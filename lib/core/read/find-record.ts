@@ -1,6 +1,7 @@
 import type { RunItem, Slice, SliceEntry } from '../ledger/items.ts';
 import type { Ledger } from '../ports/index.ts';
 import { MissingSlice } from '../publish/publish.ts';
+import { planOf } from './plan-of.ts';
 
 /** Where a record stands in a frozen plan. */
 export interface Place {
@@ -15,7 +16,7 @@ export interface Place {
  * throws MissingSlice where one of them is gone, since then nobody can say.
  */
 export async function findInPlan(ledger: Ledger, run: RunItem, keys: readonly string[]): Promise<Place | undefined> {
-  const batches = run.plan?.batches ?? 0;
+  const batches = planOf(run)?.batches ?? 0;
   let next = 0;
   while (next < batches) {
     const slices = await ledger.slices(run.runId, next, batches);

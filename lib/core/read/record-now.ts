@@ -5,8 +5,9 @@ import type { ReadTimestamp } from '../policy/timestamp.ts';
 export interface RecordState {
   /** Null where the state attribute is missing or no text. */
   readonly state: string | null;
+  /** The time of expiry where the policy deletes. */
   readonly timestamp: ReadTimestamp;
-  /** The timestamp as stored, spelled as in the plan. */
+  /** What a plan would note of the record now, spelled as in the plan. */
   readonly witness: string;
   /** Undefined where the policy names a tenant attribute and the record has no readable one. */
   readonly tenant: string | undefined;

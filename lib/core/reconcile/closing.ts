@@ -16,6 +16,8 @@ export interface Standing {
   readonly quarantinedUnits: number;
   readonly quarantinedRecords: number;
   readonly unresolvedUnits: number;
+  /** Units whose items say that they are planned or under way; those without an item are not among them. */
+  readonly activeUnits: number;
   readonly cost: Cost;
 }
 
@@ -27,6 +29,7 @@ export class StandingCount {
   #outcomes: OutcomeCounts = {};
   #seen = 0;
   #settled = 0;
+  #active = 0;
   #quarantinedUnits = 0;
   #quarantinedRecords = 0;
   #cost: Cost = NO_COST;
@@ -45,7 +48,10 @@ export class StandingCount {
       this.#quarantinedUnits += 1;
       this.#quarantinedRecords += unit.records;
     }
-    if (!isTerminalUnit(unit.state)) return;
+    if (!isTerminalUnit(unit.state)) {
+      if (unit.state !== 'quarantined') this.#active += 1;
+      return;
+    }
     this.#settled += 1;
     this.#outcomes = addCounts(this.#outcomes, unit.counts ?? {});
     const accounted = Object.values(unit.counts ?? {}).reduce((sum, count) => sum + count, 0);
@@ -63,6 +69,7 @@ export class StandingCount {
       remaining: this.#planned - processed - skipped,
       quarantinedUnits: this.#quarantinedUnits,
       quarantinedRecords: this.#quarantinedRecords,
+      activeUnits: this.#active,
       unresolvedUnits: this.#batches - this.#settled - this.#quarantinedUnits,
       cost: this.#cost,
     };

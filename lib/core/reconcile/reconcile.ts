@@ -3,6 +3,7 @@ import type { Deadline, Ledger, Log, QueueDepth, Resumer } from '../ports/index.
 import { type PublishPorts, publishDue } from '../publish/publish.ts';
 import { type Standing, StandingCount, verdict } from './closing.ts';
 import { EMPTY_PASSES, recoverLostMessages } from './lost.ts';
+import { HOUR_MILLIS, isOverdue } from './overdue.ts';
 
 export interface ReconcilePorts extends PublishPorts {
   readonly resumer: Resumer;
@@ -18,9 +19,19 @@ export interface ReconcileResult {
   readonly published: number;
   /** Runs whose proof does not hold; each is also logged as an error. */
   readonly mismatched: number;
+  /** Runs past their deadline and not closed when the pass began with them; each is also logged as an error. */
+  readonly overdue: number;
 }
 
-const NOTHING: ReconcileResult = { openRuns: 0, resumed: 0, closed: 0, recovered: 0, published: 0, mismatched: 0 };
+const NOTHING: ReconcileResult = {
+  openRuns: 0,
+  resumed: 0,
+  closed: 0,
+  recovered: 0,
+  published: 0,
+  mismatched: 0,
+  overdue: 0,
+};
 const MARGIN_MILLIS = 20_000;
 
 /** Where a run stands, from its batch items. */
@@ -73,9 +84,36 @@ async function tryToClose(
 
 /** A unit that a person brought back while the run was being closed is under way in a closed run: open it again. */
 async function reopenIfMoved(ports: ReconcilePorts, run: RunItem): Promise<Partial<ReconcileResult>> {
-  const { unresolvedUnits, quarantinedUnits } = await standingOf(ports.ledger, run);
-  if (unresolvedUnits === 0 && quarantinedUnits > 0) return {};
+  const { activeUnits, unresolvedUnits, quarantinedUnits } = await standingOf(ports.ledger, run);
+  // A unit without an item is none that moved: the ledger's retention may have taken what was committed long ago.
+  const finished = unresolvedUnits === 0 && quarantinedUnits === 0;
+  if (activeUnits === 0 && !finished) return {};
   await ports.ledger.moveRun(run.runId, 'reopen', undefined, { emptyPasses: 0 });
+  return {};
+}
+
+/** Says so at every pass: whoever missed the first time is told again. */
+function watchDeadline({ log, clock }: ReconcilePorts, run: RunItem): Partial<ReconcileResult> {
+  const now = clock.now();
+  if (!isOverdue(run, now)) return {};
+  const hours = Math.floor((now - run.scheduledTime) / HOUR_MILLIS);
+  const { runDeadlineHours } = run.settings;
+  log.event('error', 'run_overdue', { runId: run.runId, status: run.status, hours, runDeadlineHours });
+  return { overdue: 1 };
+}
+
+async function advanceRun(
+  ports: ReconcilePorts,
+  run: RunItem,
+  depth: () => Promise<QueueDepth>,
+): Promise<Partial<ReconcileResult>> {
+  if (run.status === 'draining') return tryToClose(ports, run, depth);
+  if (run.status === 'complete_with_quarantine') return reopenIfMoved(ports, run);
+  const lapsed = run.lease.until <= ports.clock.now();
+  if ((run.status === 'planning' || run.status === 'publishing') && lapsed) {
+    await ports.resumer.resume(run.scheduledTime);
+    return { resumed: 1 };
+  }
   return {};
 }
 
@@ -86,14 +124,8 @@ async function reconcileRun(
 ): Promise<Partial<ReconcileResult>> {
   const run = await ports.ledger.readRun(runId);
   if (run === undefined) return {};
-  if (run.status === 'draining') return tryToClose(ports, run, depth);
-  if (run.status === 'complete_with_quarantine') return reopenIfMoved(ports, run);
-  const lapsed = run.lease.until <= ports.clock.now();
-  if ((run.status === 'planning' || run.status === 'publishing') && lapsed) {
-    await ports.resumer.resume(run.scheduledTime);
-    return { resumed: 1 };
-  }
-  return {};
+  const overdue = watchDeadline(ports, run);
+  return { ...(await advanceRun(ports, run, depth)), ...overdue };
 }
 
 function add(sum: ReconcileResult, part: Partial<ReconcileResult>): ReconcileResult {

@@ -124,7 +124,7 @@ async function bringBack(
       await auditOnRun(ledger, runId, act, names, clock.now());
       for (const { unit, generation } of chunk) {
         const now = clock.now();
-        const change = { since: now, notBefore: now, generation: generation + 1, attempts: 0 };
+        const change = { since: now, notBefore: now, generation: generation + 1, attempts: 0, bornAt: now };
         const moved = await ledger.moveUnit({ runId, unit }, 'redrive', { generation }, change);
         if (moved.kind === 'moved') redriven.push({ runId, unit, generation: generation + 1 });
       }

@@ -8,7 +8,7 @@ import { compareEnd, compareRows, compareTotals, type Span } from './check.ts';
 import { disturb } from './disturb.ts';
 import { expectedRows } from './expected.ts';
 import { close, startRun, viewOf, waitForUnits } from './follow.ts';
-import type { Order } from './order.ts';
+import type { RunOrder } from './order.ts';
 import { outputOf, type Pipeline } from './pipeline.ts';
 import { runIdAt } from './policy.ts';
 import { type Case, caseOf } from './verdict.ts';
@@ -19,21 +19,30 @@ export interface Ended {
   /** What is not as it must be, one sentence each; empty where all is well. */
   readonly differences: readonly string[];
   readonly rowsChecked: number;
+  /** Of several runs: all of them, `run` being the last, and what became of each in a text. */
+  readonly rollout?: { readonly runs: readonly RunDetailView[]; readonly summary: string };
   /** What was done to the run and how it bore it, in sentences. */
   readonly remarks: readonly string[];
 }
 
 /** Carries an order out on a pipeline that has the order's records as they were loaded. */
-export async function runFresh(pipeline: Pipeline, order: Order, progress: Progress): Promise<Ended> {
-  const { cases, kind } = order.subject;
+export async function runFresh(pipeline: Pipeline, order: RunOrder, progress: Progress): Promise<Ended> {
+  const { kind } = order.subject;
   const from = Date.now();
   const disturbed = kind === 'example' && order.settings.mode === 'enforce';
   const { run, differences, remarks } = disturbed
     ? await runDisturbed(pipeline, order, progress)
     : { run: await runPlainly(pipeline, order, progress), differences: [], remarks: [] };
+  const touched = disturbed && run.status !== 'refused';
+  const cases = touched ? order.subject.cases : order.subject.cases.map(leftAlone);
   const checked = await check(pipeline, run, cases, { from, until: Date.now() }, progress);
-  const totals = compareTotals(checked.run, cases, effectOf(run));
+  const totals = run.status === 'refused' ? [] : compareTotals(checked.run, cases, effectOf(run));
   return { ...checked, differences: [...differences, ...totals, ...checked.differences], remarks };
+}
+
+/** Nobody touches the record between plan and write. */
+function leftAlone({ loaded, verdict }: Case): Case {
+  return { loaded, left: loaded, verdict };
 }
 
 /**
@@ -42,25 +51,27 @@ export async function runFresh(pipeline: Pipeline, order: Order, progress: Progr
  */
 export async function runAgain(
   pipeline: Pipeline,
-  order: Order,
+  order: RunOrder,
   known: RunItem | undefined,
   progress: Progress,
 ): Promise<Ended> {
   const before: Item[] = [];
   for await (const item of readRecords(pipeline.dynamo, order.settings.recordTableName)) before.push(item);
-  if (known !== undefined && isFinishedRun(known.status)) return joinFinished(pipeline, order, known, before, progress);
+  const finished = known !== undefined && isFinishedRun(known.status) && known.status !== 'refused';
+  if (finished) return joinFinished(pipeline, order, known, before, progress);
   const cases = before.map((item) => caseOf(item, order.cutoff));
   const from = Date.now();
   const run = await runPlainly(pipeline, order, progress);
   const checked = await check(pipeline, run, cases, { from, until: Date.now() }, progress);
   // A run that went on from where it was has counts from before.
-  const totals = known === undefined ? compareTotals(checked.run, cases, effectOf(run)) : [];
+  const comparable = run.status !== 'refused' && (known === undefined || known.status === 'refused');
+  const totals = comparable ? compareTotals(checked.run, cases, effectOf(run)) : [];
   return { ...checked, differences: [...totals, ...checked.differences], remarks: [] };
 }
 
 async function joinFinished(
   pipeline: Pipeline,
-  order: Order,
+  order: RunOrder,
   known: RunItem,
   items: readonly Item[],
   progress: Progress,
@@ -83,7 +94,7 @@ async function joinFinished(
   return { ...checked, differences: [...joined, ...changed, ...checked.differences], remarks };
 }
 
-async function runPlainly(pipeline: Pipeline, order: Order, progress: Progress): Promise<RunItem> {
+async function runPlainly(pipeline: Pipeline, order: RunOrder, progress: Progress): Promise<RunItem> {
   const planned = await plan(pipeline, order, progress);
   if (planned.status !== 'draining') return planned;
   await waitForUnits(pipeline, planned, progress);
@@ -92,16 +103,17 @@ async function runPlainly(pipeline: Pipeline, order: Order, progress: Progress):
 
 async function runDisturbed(
   pipeline: Pipeline,
-  order: Order,
+  order: RunOrder,
   progress: Progress,
 ): Promise<Pick<Ended, 'differences' | 'remarks'> & { readonly run: RunItem }> {
   const disturbance = await disturb(pipeline, order.subject.cases, () => plan(pipeline, order, progress), progress);
+  if (disturbance.run.status !== 'draining') return { run: disturbance.run, ...(await disturbance.aftermath()) };
   await waitForUnits(pipeline, disturbance.run, progress);
   const run = await close(pipeline, disturbance.run.runId);
   return { run, ...(await disturbance.aftermath()) };
 }
 
-async function plan(pipeline: Pipeline, order: Order, progress: Progress): Promise<RunItem> {
+async function plan(pipeline: Pipeline, order: RunOrder, progress: Progress): Promise<RunItem> {
   const runId = runIdAt(order.settings, order.scheduledTime);
   progress(`firing the schedule's target for run ${runId}`);
   const run = await startRun(pipeline, runId, firingOf(pipeline, order), progress);
@@ -110,12 +122,12 @@ async function plan(pipeline: Pipeline, order: Order, progress: Progress): Promi
   return run;
 }
 
-function firingOf({ outputs }: Pipeline, { scheduledTime }: Order) {
+function firingOf({ outputs }: Pipeline, { scheduledTime }: RunOrder) {
   return { scheduleName: outputOf(outputs, 'ScheduleName'), scheduledTime: new Date(scheduledTime) };
 }
 
 function effectOf(run: RunItem): 'carried-out' | 'none' {
-  return run.settings.mode === 'enforce' ? 'carried-out' : 'none';
+  return run.settings.mode === 'enforce' && run.status !== 'refused' ? 'carried-out' : 'none';
 }
 
 async function check(

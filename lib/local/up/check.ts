@@ -35,8 +35,7 @@ function compareRow(id: string, found: Item, row: ExpectedRow, span: Span): read
   if (row.kind === 'expired') {
     const { [ATTRIBUTES.expiredAt]: at, ...others } = found;
     rest = others;
-    const millis = Date.parse(at?.S ?? '');
-    if (!(millis >= span.from && millis <= span.until)) {
+    if (!isWithin(at, span)) {
       differences.push(`${id}: ${ATTRIBUTES.expiredAt} is ${say(at)} and should be a time of this run`);
     }
   }
@@ -45,6 +44,12 @@ function compareRow(id: string, found: Item, row: ExpectedRow, span: Span): read
     if (is !== should) differences.push(`${id}: ${name} is ${is} and should be ${should}`);
   }
   return differences;
+}
+
+/** An instant as text or, in whole seconds rounded down, as a number. */
+function isWithin(at: Item[string] | undefined, { from, until }: Span): boolean {
+  const [millis, step] = at?.N === undefined ? [Date.parse(at?.S ?? ''), 1] : [Number(at.N) * 1_000, 1_000];
+  return millis > from - step && millis <= until;
 }
 
 /** Compares a run's own counts with those that must come out, in all and by tenant. */
@@ -67,7 +72,8 @@ const NOTHING: ExpectedTotals = { discovered: 0, planned: 0, held: 0, unreadable
 
 type Counts = Readonly<Record<string, unknown>>;
 
-function compareCounts(whose: string, found: object, expected: object): string[] {
+/** One sentence for each count that is not what it should be. */
+export function compareCounts(whose: string, found: object, expected: object): string[] {
   return Object.entries(expected).flatMap(([name, should]) => {
     const is = (found as Counts)[name];
     return say(is) === say(should) ? [] : [`${whose}: ${name} is ${say(is)} and should be ${say(should)}`];
@@ -85,11 +91,13 @@ function say(value: unknown): string {
 }
 
 /** Compares a run's status, its proof and the queues with those of a run that ended well. */
-export function compareEnd({ mode, status, proof }: RunDetailView, depth: QueueDepth): readonly string[] {
+export function compareEnd({ mode, status, proof, refusals }: RunDetailView, depth: QueueDepth): readonly string[] {
   const wanted = mode === 'enforce' ? 'complete' : 'reported';
+  const published = mode === 'enforce' && status !== 'refused';
   return [
     ...(status === wanted ? [] : [`the run is ${status} and should be ${wanted}`]),
-    ...(mode === 'enforce' && !proof.holds ? ['the proof of completeness does not hold'] : []),
+    ...refusals.map(({ message }) => `refused: ${message}`),
+    ...(published && !proof.holds ? ['the proof of completeness does not hold'] : []),
     ...(depth.work === 0 ? [] : [`${depth.work} messages are in the work queue`]),
     ...(depth.deadLetter === 0 ? [] : [`${depth.deadLetter} messages are in the dead-letter queue`]),
   ];

@@ -77,6 +77,8 @@ function checkHeader(path: string, header: readonly string[]): void {
   for (const [n, column] of header.entries()) {
     if (column === '') throw bad(`column ${n + 1} has no name.`);
     if (header.indexOf(column) !== n) throw bad(`the column ${column} is there twice.`);
+    if (column === '__proto__')
+      throw bad('a column cannot be named __proto__: the AWS SDK cannot read such an attribute.');
     if (TAKEN.includes(column))
       throw bad(`the column ${column} has the name of an attribute that the run itself sets.`);
   }

@@ -35,6 +35,7 @@ export async function disturb(
   const consumer = outputOf(outputs, 'ConsumerFunctionName');
   await setFeed(aws, consumer, 'off');
   const run = await plan();
+  if (run.status !== 'draining') return { run, aftermath: async () => ({ remarks: [], differences: [] }) };
   const touched = await letPeopleAct(pipeline, run.settings.recordTableName, cases);
   const doubled = await doubleMessages(pipeline, run);
   const crash = await armCrash(aws, { functionName: consumer, ...CRASH });

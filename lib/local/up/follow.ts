@@ -1,3 +1,4 @@
+import { systemClock } from '../../aws/system.ts';
 import type { RunItem } from '../../core/ledger/items.ts';
 import { isFinishedRun } from '../../core/ledger/lifecycle.ts';
 import { TIME_BUDGETS } from '../../core/policy/budget.ts';
@@ -25,9 +26,15 @@ export async function startRun(
   firing: Firing,
   progress: Progress,
 ): Promise<RunItem> {
+  const before = await ledger.readRun(runId);
+  // A refused run is tried again under a new epoch.
+  const begun = (run: RunItem) => before?.status !== 'refused' || run.lease.epoch > before.lease.epoch;
   await fireSchedule(aws, firing);
   try {
-    await waitFor(`run ${runId} to begin`, APPEAR_MILLIS, () => ledger.readRun(runId));
+    await waitFor(`run ${runId} to begin`, APPEAR_MILLIS, async () => {
+      const run = await ledger.readRun(runId);
+      return run !== undefined && begun(run) ? run : undefined;
+    });
   } catch (error) {
     if (!(error instanceof NotInTime)) throw error;
     await fireScheduleAndWait(aws, firing);
@@ -77,5 +84,5 @@ export async function close({ aws, ledger, outputs }: Pipeline, runId: string): 
 export async function viewOf({ ledger }: Pipeline, runId: string): Promise<RunDetailView> {
   const run = await ledger.readRun(runId);
   if (run === undefined) throw new Error(`Run ${runId} is gone from the ledger.`);
-  return readRunDetail(ledger, run);
+  return readRunDetail(ledger, run, systemClock.now());
 }

@@ -4,7 +4,14 @@ import { cutoffOf } from '../../core/plan/new-run.ts';
 import { RefusedRequest, readDispatchRequest } from '../../core/plan/request.ts';
 import type { Settings } from '../../core/policy/settings.ts';
 import { BadData, readDataFile } from './data-file.ts';
-import { type Example, exampleNames, loadExample } from './example.ts';
+import {
+  type Example,
+  exampleNames,
+  loadExample,
+  type Rollout,
+  type RolloutBegun,
+  type RunExample,
+} from './example.ts';
 import { type PolicyTexts, readPolicy } from './policy.ts';
 import { type Case, caseOf } from './verdict.ts';
 
@@ -26,8 +33,18 @@ export interface Subject {
   readonly cases: readonly Case[];
 }
 
-/** A local run that can be carried out. */
-export interface Order {
+/** What can be carried out. */
+export type Order = RunOrder | RolloutOrder;
+
+export interface RolloutOrder {
+  readonly kind: 'rollout';
+  readonly name: string;
+  readonly rollout: RolloutBegun;
+}
+
+/** One run. */
+export interface RunOrder {
+  readonly kind: 'run';
   readonly subject: Subject;
   readonly settings: Settings;
   readonly scheduledTime: EpochMillis;
@@ -53,6 +70,24 @@ export async function readOrder(options: UpOptions, now: EpochMillis): Promise<O
 
 async function readExampleOrder(options: UpOptions, now: EpochMillis): Promise<Order> {
   const example = await exampleNamed(options.example ?? DEFAULT_EXAMPLE);
+  return example.kind === 'rollout' ? readRollout(example, options, now) : readRunOrder(example, options, now);
+}
+
+const OF_ONE_RUN = { scheduledTime: '--scheduled-time', retentionDays: '--retention-days', mode: '--mode' } as const;
+
+/** Its steps have their own times and parameters. */
+function readRollout(example: Rollout, options: UpOptions, now: EpochMillis): RolloutOrder {
+  const { name } = example;
+  const given = Object.entries(OF_ONE_RUN).filter(([key]) => options[key as keyof typeof OF_ONE_RUN] !== undefined);
+  if (given.length > 0) {
+    throw new BadOptions(
+      `--example ${name} has several runs and takes no ${given.map(([, flag]) => flag).join(', ')}.`,
+    );
+  }
+  return { kind: 'rollout', name, rollout: example.begin(now) };
+}
+
+function readRunOrder(example: RunExample, options: UpOptions, now: EpochMillis): RunOrder {
   const { name, recordTableName } = example;
   const scheduledTime = readScheduledTime(options.scheduledTime ?? example.scheduledTime, now);
   const retentionDays = options.retentionDays ?? example.retentionDays;
@@ -62,8 +97,9 @@ async function readExampleOrder(options: UpOptions, now: EpochMillis): Promise<O
     throw new BadOptions(`--retention-days ${retentionDays}: the cutoff ${formatInstant(cutoff)} is before 1990.`);
   }
   const cases = example.cases({ scheduledTime, cutoff });
-  const subject: Subject = { kind: 'example', name, identity: name, cases };
-  return { subject: settings.mode === 'enforce' ? subject : leftAlone(subject), settings, scheduledTime, cutoff };
+  const disturbed: Subject = { kind: 'example', name, identity: name, cases };
+  const subject = settings.mode === 'enforce' ? disturbed : leftAlone(disturbed);
+  return { kind: 'run', subject, settings, scheduledTime, cutoff };
 }
 
 /** People act between plan and write; where nothing is written, nobody needs to. */
@@ -71,7 +107,11 @@ function leftAlone(subject: Subject): Subject {
   return { ...subject, cases: subject.cases.map((one) => ({ ...one, left: one.loaded })) };
 }
 
-async function readDataOrder(options: UpOptions & { readonly data: string }, now: EpochMillis): Promise<Order> {
+/** One run on a CSV. Throws BadOptions. */
+export async function readDataOrder(
+  options: UpOptions & { readonly data: string },
+  now: EpochMillis,
+): Promise<RunOrder> {
   const { data, example, retentionDays } = options;
   if (example !== undefined) throw new BadOptions('--data and --example exclude each other.');
   if (retentionDays === undefined) throw new BadOptions('--data needs --retention-days.');
@@ -83,7 +123,8 @@ async function readDataOrder(options: UpOptions & { readonly data: string }, now
   });
   const identity = `${digest} ${settings.retentionDays}`;
   const cases = items.map((item) => caseOf(item, cutoff));
-  return { subject: { kind: 'data', name: basename(data), identity, cases }, settings, scheduledTime, cutoff };
+  const subject: Subject = { kind: 'data', name: basename(data), identity, cases };
+  return { kind: 'run', subject, settings, scheduledTime, cutoff };
 }
 
 function startOfDay(now: EpochMillis): string {

@@ -5,7 +5,10 @@ import { outputOf, type Pipeline } from './pipeline.ts';
 const DIFFERENCES_SHOWN = 20;
 
 /** What `--json` prints: the run's view, what was found wrong, and how to look at what was left up. */
-export function jsonOf({ aws, outputs, stackName }: Pipeline, { run, differences, rowsChecked }: Ended): object {
+export function jsonOf(
+  { aws, outputs, stackName }: Pipeline,
+  { run, differences, rowsChecked, rollout }: Ended,
+): object {
   const { tenantReports: _, ...view } = run;
   return {
     ...view,
@@ -21,6 +24,7 @@ export function jsonOf({ aws, outputs, stackName }: Pipeline, { run, differences
       ledger: outputOf(outputs, 'LedgerTableName'),
     },
     queues: { work: outputOf(outputs, 'WorkQueueUrl'), dlq: outputOf(outputs, 'DeadLetterQueueUrl') },
+    ...(rollout === undefined ? {} : { runs: rollout.runs.map(({ tenantReports: _, ...one }) => one) }),
     stack: stackName,
     env: aws.env,
   };

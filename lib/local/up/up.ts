@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
+import type { Settings } from '../../core/policy/settings.ts';
 import { pointProcessAt } from '../access.ts';
 import type { Progress } from '../cdk.ts';
-import { bringUp, type OwnPipeline, redeploy } from './bring-up.ts';
+import type { Item } from '../records.ts';
+import { bringUp, redeploy } from './bring-up.ts';
 import { type Ended, runAgain, runFresh } from './carry-out.ts';
 import { type FoundPipeline, findKept, keepPipeline, shellFileOf, writeKept } from './kept.ts';
-import type { Order } from './order.ts';
+import type { Order, RolloutOrder, RunOrder } from './order.ts';
 import { connect, type Pipeline } from './pipeline.ts';
 import { runIdAt } from './policy.ts';
 
@@ -24,17 +26,28 @@ export interface Done {
 
 /** Carries an order out, on a pipeline of its own or on the one that an earlier run on the same data left up. */
 export async function up(order: Order, world: UpWorld): Promise<Done> {
-  const kept = order.subject.kind === 'data' ? findKept(world.home, order.subject.identity) : undefined;
-  return kept === undefined ? upFresh(order, world) : upAgain(kept, order, world);
+  if (order.kind === 'rollout') return upRollout(order, world);
+  const { settings, subject } = order;
+  const kept = subject.kind === 'data' ? findKept(world.home, subject.identity) : undefined;
+  if (kept !== undefined) return upAgain(kept, order, world);
+  const items = subject.cases.map(({ loaded }) => loaded);
+  const work = (pipeline: Pipeline) => runFresh(pipeline, order, world.progress);
+  return upFresh({ settings, items, identity: subject.identity, work }, world);
 }
 
-async function upAgain({ aws, kept }: FoundPipeline, order: Order, { progress }: UpWorld): Promise<Done> {
+function upRollout({ name, rollout }: RolloutOrder, world: UpWorld): Promise<Done> {
+  const { settings, items } = rollout;
+  const work = (pipeline: Pipeline) => rollout.carryOut(pipeline, world.progress);
+  return upFresh({ settings, items, identity: name, work }, world);
+}
+
+async function upAgain({ aws, kept }: FoundPipeline, order: RunOrder, { progress }: UpWorld): Promise<Done> {
   progress(`taking up the local AWS at ${aws.endpoint}, left up by an earlier run on the same data`);
   pointProcessAt(aws);
   let pipeline = connect(aws, kept.stackName, kept.outputs);
   const known = await pipeline.ledger.readRun(runIdAt(order.settings, order.scheduledTime));
-  // A run that exists has its own mode, whatever is deployed.
-  if (known === undefined && kept.outputs.Mode !== order.settings.mode) {
+  // A run that exists has its own mode, whatever is deployed; one that was refused begins anew.
+  if ((known === undefined || known.status === 'refused') && kept.outputs.Mode !== order.settings.mode) {
     progress(`deploying the stack again, now in mode ${order.settings.mode}`);
     pipeline = await redeploy(pipeline, order.settings);
     writeKept(aws.folder, { ...kept, outputs: pipeline.outputs });
@@ -42,21 +55,25 @@ async function upAgain({ aws, kept }: FoundPipeline, order: Order, { progress }:
   return { pipeline, ended: await runAgain(pipeline, order, known, progress), shellFile: shellFileOf(aws) };
 }
 
-async function upFresh(order: Order, { home, whenDone, progress }: UpWorld): Promise<Done> {
-  const { settings, subject } = order;
-  const pipeline = await bringUp({ home, settings, items: subject.cases.map(({ loaded }) => loaded), progress });
-  const keep = () => keepPipeline(pipeline.aws, identify(pipeline, order));
-  try {
-    const ended = await runFresh(pipeline, order, progress);
-    if (whenDone === 'keep') return { pipeline, ended, shellFile: keep() };
-    await pipeline.aws.stop();
-    return { pipeline, ended };
-  } catch (error) {
-    if (whenDone === 'keep' && existsSync(pipeline.aws.folder)) progress(`left up for a look: source ${keep()}`);
-    throw error;
-  }
+interface Fresh {
+  readonly settings: Settings;
+  readonly items: readonly Item[];
+  readonly identity: string;
+  readonly work: (pipeline: Pipeline) => Promise<Ended>;
 }
 
-function identify({ stackName, outputs }: OwnPipeline, { subject }: Order) {
-  return { identity: subject.identity, stackName, outputs };
+async function upFresh({ settings, items, identity, work }: Fresh, world: UpWorld): Promise<Done> {
+  const { home, whenDone, progress } = world;
+  const pipeline = await bringUp({ home, settings, items, progress });
+  const { aws, stackName, outputs } = pipeline;
+  const keep = () => keepPipeline(aws, { identity, stackName, outputs });
+  try {
+    const ended = await work(pipeline);
+    if (whenDone === 'keep') return { pipeline, ended, shellFile: keep() };
+    await aws.stop();
+    return { pipeline, ended };
+  } catch (error) {
+    if (whenDone === 'keep' && existsSync(aws.folder)) progress(`left up for a look: source ${keep()}`);
+    throw error;
+  }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readResources, readSettings } from '../../../lib/aws/environment.ts';
-import { environmentName, SETTING_KEYS, type Settings } from '../../../lib/core/policy/settings.ts';
+import { readResources, readRetentionDays, readSettings } from '../../../lib/aws/environment.ts';
+import { environmentName, NO_LIMIT, SETTING_KEYS, type Settings } from '../../../lib/core/policy/settings.ts';
 import { testSettings } from '../../model/settings.ts';
 
 function environmentOf(settings: Settings): Record<string, string> {
-  return Object.fromEntries(SETTING_KEYS.map((key) => [environmentName(key), String(settings[key])]));
+  return Object.fromEntries(SETTING_KEYS.map((key) => [environmentName(key), String(settings[key] ?? NO_LIMIT)]));
 }
 
 describe('environment', () => {
@@ -34,5 +34,19 @@ describe('environment', () => {
     expect(() => readResources(env, ['ledgerTable', 'idempotencyTable', 'signingSecretArn'])).toThrow(
       'Missing environment variables: IDEMPOTENCY_TABLE, SIGNING_SECRET_ARN.',
     );
+  });
+
+  it.each([
+    ['400', 400],
+    ['90', 90],
+    [undefined, 400],
+    ['0', undefined],
+    ['89', undefined],
+    ['', undefined],
+    ['NaN', undefined],
+    ['1e9', undefined],
+    ['90d', undefined],
+  ])('P64: a ledger retention of %j is %j days; a mistake in it lets nothing go', (raw, days) => {
+    expect(readRetentionDays({ [environmentName('ledgerRetentionDays')]: raw })).toBe(days);
   });
 });

@@ -119,6 +119,8 @@ describe('requests', () => {
     );
     await ledger.openUnits({ state: 'planned', dueAt: 7 }, undefined);
     await ledger.units(run.runId, undefined);
+    await ledger.claimVersion(run.policyId, 'MARK-version', 'MARK-digest');
+    await ledger.moveRun(run.runId, 'refuse', 1, { refusals: [] });
     await ledger.appendAudit(runScope(run.runId), anEntry(0));
     const expressions = inputs.flatMap((input) => expressionsIn(input));
     expect(expressions.length).toBeGreaterThan(8);

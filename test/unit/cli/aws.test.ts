@@ -93,6 +93,29 @@ describe('record lookup', () => {
     expect(asked.sort()).toEqual(named.sort());
   });
 
+  it('reads for a deletion the time of expiry in place of the timestamp', async () => {
+    const item = {
+      id: { S: 'ada' },
+      status: { S: 'EXPIRED' },
+      expiredAt: { S: '2026-01-01T00:00:00Z' },
+      sweepOperationKey: { S: 'key' },
+    };
+    reply = { body: JSON.stringify({ Item: item }) };
+    const deletes = testSettings({ action: 'delete', allowDelete: 'yes' });
+    const lookup = new DynamoRecordLookup(new DynamoDBClient({ maxAttempts: 1 }));
+    expect(await lookup.lookUp(deletes, '["Sada"]')).toMatchObject({
+      record: {
+        state: 'EXPIRED',
+        timestamp: { kind: 'readable', millis: Date.UTC(2026, 0, 1) },
+        witness: '["S2026-01-01T00:00:00Z","Skey"]',
+        operationKey: 'key',
+      },
+    });
+    const { ExpressionAttributeNames } = JSON.parse(requests[0] ?? '');
+    expect(Object.values(ExpressionAttributeNames)).toContain('expiredAt');
+    expect(Object.values(ExpressionAttributeNames)).not.toContain('lastActivity');
+  });
+
   it.each([
     [{ body: '{}' }, '["Sada"]', { kind: 'absent' }],
     [{ body: '{}' }, '["Sada","Sb"]', { kind: 'not-a-key' }],
@@ -116,7 +139,7 @@ describe('the stack', () => {
   });
 
   it('is read from its outputs', async () => {
-    const names = ['PolicyId', 'PolicyVersion', 'Mode', 'RecordTableName', 'LedgerTableName'];
+    const names = ['PolicyId', 'PolicyVersion', 'Mode', 'Action', 'RecordTableName', 'LedgerTableName'];
     const members = [...names, 'DispatcherFunctionName', 'RedriveFunctionName'].map(
       (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>the ${name}</OutputValue></member>`,
     );

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { operationKey } from '../../../lib/core/identity/keys.ts';
 import type { ExplainView } from '../../../lib/core/read/explain-view.ts';
-import { accounts, deployAccounts } from '../../helpers/accounts.ts';
+import { accounts, DUE, deployAccounts } from '../../helpers/accounts.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { settle } from '../../helpers/settle.ts';
-import { keyOfId, testSettings } from '../../model/index.ts';
+import { idOfKey, keyOfId, testSettings } from '../../model/index.ts';
+import { DELETION, DELETION_RUN, deleted, expired } from './deleted.ts';
 import { Terminal } from './terminal.ts';
 
 const POISON = { class: 'permanent', error: 'ValidationException' } as const;
@@ -183,6 +184,158 @@ describe('sweep explain: a record outside the plan', () => {
     const { exitCode, err } = await new Terminal(deployment).run('explain', 'latest', 'held');
     expect(exitCode).toBe(1);
     expect(err).toContain('slice 1 of the frozen plan is not in the ledger');
+  });
+});
+
+describe('sweep explain: a run that took only a part', () => {
+  it('says of a record before the window that it waits for a wider one', async () => {
+    const old = { ...accounts()[0], id: 'old', lastActivity: '2020-01-01T00:00:00.000Z' };
+    const deployment = deployAccounts({
+      settings: testSettings({ windowDays: '7' }),
+      rows: [...accounts(), old],
+    });
+    await deployment.dispatch();
+    const terminal = new Terminal(deployment);
+    const { out } = await terminal.run('explain', 'latest', 'old');
+    expect(out).toContain('2020-01-01T00:00:00.000Z is before 2024-12-25T00:00:00.000Z, where the window begins');
+    expect(out).toContain('and not before 2024-12-25T00:00:00.000Z: window of 7 days');
+    const view = await terminal.json<ExplainView>('explain', 'latest', 'old');
+    expect(view.finding).toMatchObject({ kind: 'not_planned', because: 'before_window' });
+  });
+
+  it('says of a due record that the run did not take that it may be over the limit', async () => {
+    const deployment = deployAccounts({ settings: testSettings({ recordsPerRun: '5' }) });
+    await settle(deployment);
+    const left = DUE.find((id) => deployment.records.row(id)?.status === 'ACTIVE') ?? '';
+    const { out } = await new Terminal(deployment).run('explain', 'latest', left);
+    expect(out).toContain('the run counted 3 due records over its limit of 5: it may be one of them');
+  });
+});
+
+describe('sweep explain: a run that was refused', () => {
+  it('by a cap: nothing was done to a record of its plan, and why', async () => {
+    const deployment = deployAccounts({ settings: testSettings({ capRecords: '7' }) });
+    await deployment.dispatch();
+    const terminal = new Terminal(deployment);
+    const { exitCode, out } = await terminal.run('explain', 'latest', 'ada');
+    expect(exitCode).toBe(0);
+    expect(out).toContain('Not changed: the run was refused, so nothing was published.');
+    expect(out).toContain('Refused        CapRecords 7: the plan has 8 records.');
+    expect(out).toMatch(/Planned +batch 0/);
+    const view = await terminal.json<ExplainView>('explain', 'latest', 'ada');
+    expect(view).toMatchObject({ finding: { kind: 'refused' }, refusals: [{ parameter: 'CapRecords' }] });
+    const held = await terminal.json<ExplainView>('explain', 'latest', 'held');
+    expect(held.finding).toMatchObject({ kind: 'not_planned', because: 'held' });
+  });
+
+  it('by preflight: there is no plan to look into', async () => {
+    const deployment = deployAccounts();
+    deployment.probe.grantOnly();
+    await deployment.dispatch();
+    const view = await new Terminal(deployment).json<ExplainView>('explain', 'latest', 'held');
+    expect(view).toMatchObject({ finding: { kind: 'refused' }, planned: null, refusals: [{ parameter: 'Mode' }] });
+  });
+
+  it('by preflight after a cap: does not look into the slices of the earlier try', async () => {
+    const deployment = deployAccounts({ settings: testSettings({ capRecords: '7' }) });
+    await deployment.dispatch();
+    deployment.probe.grantOnly();
+    await deployment.dispatch();
+    const view = await new Terminal(deployment).json<ExplainView>('explain', 'latest', 'ada');
+    expect(view).toMatchObject({ finding: { kind: 'refused' }, planned: null });
+  });
+});
+
+describe('sweep explain: a deletion', () => {
+  const ofBatch = (deployment: Deployment, ordinal: number) =>
+    deployment.ledger
+      .contents()
+      .slices.filter((slice) => slice.runId === DELETION_RUN && slice.ordinal === ordinal)
+      .flatMap((slice) => slice.entries.map((entry) => idOfKey(entry.key)));
+
+  it('says that the record was deleted, and under which rule', async () => {
+    const deployment = await deleted();
+    const [id = ''] = ofBatch(deployment, 0);
+    const terminal = new Terminal(deployment);
+    const { exitCode, out } = await terminal.run('explain', 'latest', id);
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/Answer +Changed by this run: deleted.$/m);
+    expect(out).toContain('due where status is "EXPIRED" and expiredAt (iso-8601) is before');
+    expect(out).toContain('2026-01-02T00:00:00.000Z: 30 days of grace before the scheduled time 2026-02-01');
+    expect(out).toContain('and sweepOperationKey is the key of an earlier run of this policy, which expired it');
+    expect(out).toMatch(/with expiredAt .*2026-01-01T00:00:00.\d{3}Z and sweepOperationKey \S{22}/);
+    expect(out).toMatch(/Record now +there is none/);
+    const view = await terminal.json<ExplainView>('explain', 'latest', id);
+    expect(view).toMatchObject({
+      finding: { kind: 'changed', outcome: 'deleted', saidBy: 'ledger' },
+      rule: { kind: 'delete', state: 'EXPIRED', timestampAttribute: 'expiredAt', window: null },
+    });
+    const earlier = await terminal.json<ExplainView>('explain', deployment.runId.replace('v2', 'v1'), id);
+    expect(earlier.finding).toEqual({ kind: 'changed', outcome: 'expired', saidBy: 'ledger' });
+  });
+
+  it('tells gone from deleted, and says where a batch keeps only how many of each', async () => {
+    const whole = await deleted(undefined, 1);
+    const [gone = ''] = ofBatch(whole, 1);
+    const { out } = await new Terminal(whole).run('explain', 'latest', gone);
+    expect(out).toContain('Counted as deleted. Gone: it was no longer there at a try after one whose answer was lost');
+    const mixed = await deleted(undefined, 3);
+    const [either = ''] = ofBatch(mixed, 0);
+    const terminal = new Terminal(mixed);
+    expect((await terminal.run('explain', 'latest', either)).out).toContain(
+      'Removed: its batch is committed and counts only such records (deleted 1, gone 2).',
+    );
+    const view = await terminal.json<ExplainView>('explain', 'latest', either);
+    expect(view.finding).toEqual({ kind: 'deleted_or_gone' });
+  });
+
+  it('says of a record made anew under the key of a deleted one that it is another', async () => {
+    const deployment = await deleted();
+    const [id = ''] = ofBatch(deployment, 0);
+    deployment.records.recreate(id);
+    const { out } = await new Terminal(deployment).run('explain', 'latest', id);
+    expect(out).toContain(
+      'Changed by this run: deleted. A record of the same key is there now: it was made anew since.',
+    );
+  });
+
+  it('P57: says of a record that was held, or used again, between expiry and deletion that it was left alone', async () => {
+    const deployment = await deleted(({ records }) => {
+      records.hold('ada');
+      records.restore('bob');
+    });
+    const terminal = new Terminal(deployment);
+    expect((await terminal.run('explain', 'latest', 'ada')).out).toContain('a hold stood on it when its turn came');
+    expect((await terminal.run('explain', 'latest', 'bob')).out).toContain('it was no longer as planned');
+  });
+
+  it('says why a record is not in its plan', async () => {
+    const deployment = await expired();
+    const { records } = deployment;
+    records.hold('ada');
+    records.expireByHand('closed', '2025-12-01T00:00:00.000Z');
+    records.expireByHand('newer', '2025-12-01T00:00:00.000Z', { sweepOperationKey: 'another' });
+    records.expireByHand('at-cutoff', '2026-01-20T00:00:00.000Z');
+    await deployment.dispatch(DELETION);
+    const terminal = new Terminal(deployment);
+    const because = async (id: string) => (await terminal.json<ExplainView>('explain', 'latest', id)).finding;
+    expect(await because('ada')).toMatchObject({ because: 'held' });
+    expect(await because('held')).toMatchObject({ because: 'other_state' });
+    expect(await because('closed')).toMatchObject({ because: 'not_expired_by_us' });
+    expect(await because('newer')).toMatchObject({ because: 'not_expired_by_us' });
+    expect(await because('at-cutoff')).toMatchObject({ because: 'newer' });
+    expect((await terminal.run('explain', 'latest', 'held')).out).toContain('only "EXPIRED" is eligible');
+    expect((await terminal.run('explain', 'latest', 'closed')).out).toContain('it carries no operation key');
+    expect((await terminal.run('explain', 'latest', 'newer')).out).toContain('no earlier run of this policy gave it');
+  });
+
+  it('says of a record that came to be due after the plan that it would be due', async () => {
+    const deployment = await expired();
+    deployment.records.hold('ada');
+    await deployment.dispatch(DELETION);
+    deployment.records.release('ada');
+    const view = await new Terminal(deployment).json<ExplainView>('explain', 'latest', 'ada');
+    expect(view.finding).toMatchObject({ kind: 'not_planned', because: 'due' });
   });
 });
 

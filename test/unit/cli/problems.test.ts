@@ -45,6 +45,8 @@ describe('what went wrong', () => {
       ['PolicyId', 'accounts'],
       ['Mode', 'enforce'],
     ]);
-    expect(() => readOutputs('Other', outputs)).toThrow(/Stack Other .* no output PolicyVersion, RecordTableName/);
+    expect(() => readOutputs('Other', outputs)).toThrow(
+      /Stack Other .* no output PolicyVersion, Action, RecordTableName/,
+    );
   });
 });

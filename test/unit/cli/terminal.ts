@@ -1,12 +1,14 @@
 import { main } from '../../../lib/cli/main.ts';
 import type { Answer, CliWorld, Functions, Pipeline } from '../../../lib/cli/world.ts';
+import { checkOnly } from '../../../lib/core/plan/dispatch.ts';
 import { RefusedRequest, readDispatchRequest } from '../../../lib/core/plan/request.ts';
 import { readTimestamp } from '../../../lib/core/policy/timestamp.ts';
 import type { RecordLookup, RecordNow } from '../../../lib/core/read/record-now.ts';
 import { listQuarantine, redriveAll } from '../../../lib/core/redrive/redrive.ts';
 import { readRedriveRequest } from '../../../lib/core/redrive/request.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
-import { idOfKey, MemoryMeter, storedValue, witnessOf } from '../../model/index.ts';
+import { expiryWitnessOf, idOfKey, MemoryMeter, storedValue, witnessOf } from '../../model/index.ts';
+import { dispatchPorts } from '../core/stage.ts';
 
 export const CALLER = 'arn:aws:iam::000000000000:user/ada';
 
@@ -75,13 +77,14 @@ export class Terminal {
   #pipeline(stackName: string): Pipeline {
     this.stacks.push(stackName);
     const { settings, ledger } = this.#deployment;
-    const { policyId, policyVersion, mode, recordTableName } = settings;
+    const { policyId, policyVersion, mode, action, recordTableName } = settings;
     return {
       outputs: {
         stackName,
         policyId,
         policyVersion,
         mode,
+        action,
         recordTableName,
         ledgerTableName: 'ledger',
         dispatcherFunctionName: 'dispatcher',
@@ -92,7 +95,8 @@ export class Terminal {
       functions: {
         call: async (name, event) => {
           this.called.push(event);
-          return this.#options.functions?.call?.(name, event) ?? this.#redrive(event);
+          const answer = name === 'dispatcher' ? this.#check : this.#redrive;
+          return this.#options.functions?.call?.(name, event) ?? answer.call(this, event);
         },
         start: async (name, event) => {
           this.started.push(event);
@@ -106,6 +110,18 @@ export class Terminal {
   async #dispatch(event: object): Promise<void> {
     const { scheduledTime } = readDispatchRequest(event, this.#deployment.world.millis);
     await this.#deployment.dispatch(scheduledTime);
+  }
+
+  /** As the dispatcher's handler answers a preflight. */
+  async #check(event: object): Promise<Answer> {
+    const { settings, world } = this.#deployment;
+    const checked = await checkOnly(
+      dispatchPorts(this.#deployment),
+      settings,
+      readDispatchRequest(event, world.millis),
+    );
+    const problems = checked.kind === 'refused' ? checked.problems : [];
+    return { kind: 'answered', value: { kind: 'preflight', problems } };
   }
 
   async #redrive(event: object): Promise<Answer> {
@@ -131,13 +147,15 @@ function recordNow({ records, settings }: Deployment, key: string): RecordNow {
   const row = records.row(idOfKey(key));
   if (row === undefined) return { kind: 'absent' };
   const text = (name: string) => (typeof row[name] === 'string' ? row[name] : null);
-  const { stateAttribute, timestampAttribute, tenantAttribute, operationKeyAttribute, holdAttributes } = settings;
+  const { stateAttribute, tenantAttribute, operationKeyAttribute, holdAttributes } = settings;
+  const deletes = settings.action === 'delete';
+  const timestampAttribute = deletes ? settings.expiredAtAttribute : settings.timestampAttribute;
   return {
     kind: 'present',
     record: {
       state: text(stateAttribute),
       timestamp: readTimestamp(storedValue(row, timestampAttribute), settings.timestampFormat),
-      witness: witnessOf(row, settings),
+      witness: deletes ? expiryWitnessOf(row, settings) : witnessOf(row, settings),
       tenant: text(tenantAttribute) || undefined,
       heldBy: holdAttributes.split(',').filter((name) => row[name]),
       operationKey: text(operationKeyAttribute),

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { deployAccounts } from '../../helpers/accounts.ts';
 import { Terminal } from './terminal.ts';
 
+const COMMANDS = ['runs', 'show', 'report', 'explain', 'trigger', 'quarantine', 'redrive'];
+
 describe('sweep', () => {
   it.each([[['--help']], [['runs', '--help']], [['explain', '--help']], [['--version']]])(
     '%j prints to standard output and is done',
@@ -14,7 +16,7 @@ describe('sweep', () => {
 
   it('says in every help what the exit codes mean and how the stack is named', async () => {
     const terminal = new Terminal(deployAccounts());
-    for (const args of [[], ['runs'], ['show'], ['explain'], ['trigger'], ['quarantine'], ['redrive']]) {
+    for (const args of [[], ...COMMANDS.map((name) => [name])]) {
       const { out } = await terminal.run(...args, '--help');
       expect(out).toContain('--stack <name>');
       expect(out).toContain('5  refused');
@@ -28,6 +30,9 @@ describe('sweep', () => {
     [['runs', '--limit', '1e1']],
     [['runs', '--fast']],
     [['show']],
+    [['report']],
+    [['report', 'latest', 'big']],
+    [['trigger', '--preflight', '--now', '--scheduled-time', '2026-01-01T00:00:00Z']],
     [['show', 'latest', 'ada']],
     [['explain', 'latest']],
     [['trigger', '--now', '--scheduled-time', '2026-01-01T00:00:00Z']],

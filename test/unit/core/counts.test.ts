@@ -45,7 +45,7 @@ function standingOf(batches: readonly Batch[]) {
   const count = new StandingCount({
     plan: {
       ...{ batches: batches.length, records, digest: 'd', discovered: records, held: 0, overLimit: 0, unreadable: {} },
-      ...{ tenants: 1, oldest: null, quotedWriteUnits: 0 },
+      ...{ tenants: 1, oldest: null, quotedWriteUnits: 0, examined: records },
     },
   });
   for (const [ordinal, batch] of batches.entries()) {
@@ -131,29 +131,32 @@ describe('count algebra', () => {
 const found = fc.record({
   tenant: fc.constantFrom('a', 'b', '', '__proto__', 'constructor', 'a#b'),
   at: fc.integer({ min: 0, max: 1000 }),
-  what: fc.constantFrom('planned' as const, 'held' as const),
+  what: fc.constantFrom('planned' as const, 'held' as const, 'overLimit' as const),
 });
 const unreadable = fc.constantFrom(...UNREADABLE_REASONS);
 
 function tallyOf(
-  dues: readonly { tenant: string; at: number; what: 'planned' | 'held' }[],
+  dues: readonly { tenant: string; at: number; what: 'planned' | 'held' | 'overLimit' }[],
   reasons: readonly string[],
 ) {
   const tally = new RunningTally();
+  tally.countExamined(dues.length + reasons.length);
   for (const { tenant, at, what } of dues) tally.countDue(tenant, at, what);
   for (const reason of reasons) tally.countUnreadable(reason as (typeof UNREADABLE_REASONS)[number]);
   return tally;
 }
 
 describe('tally of discovery', () => {
-  it('discovered = planned + held, in all and for each tenant; unreadable stands outside', () => {
+  it('discovered = planned + held + over the limit, in all and for each tenant; unreadable stands outside', () => {
     fc.assert(
       fc.property(fc.array(found), fc.array(unreadable), (dues, reasons) => {
         const tally = tallyOf(dues, reasons);
         const all = tally.total();
         expect(all.discovered).toBe(dues.length);
-        expect(all.planned + all.held).toBe(all.discovered);
-        for (const [, counts] of tally.tenants()) expect(counts.planned + counts.held).toBe(counts.discovered);
+        expect(all.planned + all.held + all.overLimit).toBe(all.discovered);
+        for (const [, counts] of tally.tenants()) {
+          expect(counts.planned + counts.held + counts.overLimit).toBe(counts.discovered);
+        }
         expect(all.oldest).toBe(dues.length === 0 ? null : Math.min(...dues.map((due) => due.at)));
         expect(Object.values(tally.unreadable()).reduce((sum, count) => sum + count, 0)).toBe(reasons.length);
         expect(tally.tenantCount).toBe(new Set(dues.map((due) => due.tenant)).size);
@@ -172,8 +175,10 @@ describe('tally of discovery', () => {
         const sum = new RunningTally();
         for (const [dues, reasons] of parts.toReversed()) {
           const tally = tallyOf(dues, reasons);
-          sum.merge({ tenants: Object.fromEntries(tally.tenants()), unreadable: tally.unreadable() });
+          const tenants = Object.fromEntries(tally.tenants());
+          sum.merge({ examined: tally.examined, tenants, unreadable: tally.unreadable() });
         }
+        expect(sum.examined).toBe(whole.examined);
         expect(sum.tenants()).toEqual(whole.tenants());
         expect(sum.unreadable()).toEqual(whole.unreadable());
         expect(sum.total()).toEqual(whole.total());

@@ -13,6 +13,7 @@ import {
   deploy,
   dispatchPorts,
   expiredIds,
+  FEW_OF_MANY,
   instant,
   plannedIds,
   SCHEDULED,
@@ -61,7 +62,7 @@ describe('discovery', () => {
     const times = ['2026-02-28T23:30:00-02:00', '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00Z'];
     const odd = ['2026-03-01T00:00:00+00:00', '2026-03-01T01:00:00+02:00', '2026-02-28T23:59:59.999Z'];
     const rows = [...times, ...odd].map((lastActivity, number) => account(`a${number}`, { lastActivity }));
-    const stage = deploy(rows, { retentionDays: '1' });
+    const stage = deploy(rows, { retentionDays: '1' }, FEW_OF_MANY);
     await ran(stage, Date.UTC(2026, 2, 2));
     expect(expiredIds(stage)).toEqual(['a5']);
     expect((await theRun(stage, 'accounts.v1.20260302T000000Z')).plan?.unreadable).toEqual({ not_canonical: 3 });
@@ -71,7 +72,11 @@ describe('discovery', () => {
     const odd = { missing: undefined, null: null, empty: '', text: '1577836800', list: [1] };
     const rows = Object.entries(odd).map(([id, lastActivity]) => account(id, { lastActivity }));
     const stage = await ran(
-      deploy([...rows, account('good', { lastActivity: 1577836800 })], { timestampFormat: 'epoch-seconds' }),
+      deploy(
+        [...rows, account('good', { lastActivity: 1577836800 })],
+        { timestampFormat: 'epoch-seconds' },
+        FEW_OF_MANY,
+      ),
     );
     expect(expiredIds(stage)).toEqual(['good']);
     const { plan } = await theRun(stage);
@@ -119,12 +124,13 @@ describe('discovery', () => {
     const keys = ['["N9007199254740993"]', '["N12345678901234567890123456789012345678"]'];
     const records = keys.map(
       (key): DiscoveredRecord => ({
-        ...{ key, witness: 'N:1577836800', tenant: 't1', held: false, writeUnits: 1 },
+        ...{ key, witness: 'N:1577836800', tenant: 't1', held: false, operationKey: undefined, writeUnits: 1 },
         timestamp: { kind: 'readable', millis: 1577836800000 },
       }),
     );
     const source: RecordSource = {
       seesUnreadable: true,
+      seesAll: true,
       segments: ['all'],
       page: async () => ({ records, next: undefined }),
     };
@@ -143,14 +149,14 @@ describe('discovery', () => {
   it('a record seen twice while its slice is open is planned once', async () => {
     const stage = deploy([]);
     const record: DiscoveredRecord = {
-      ...{ key: '["Sa"]', witness: 'w', tenant: 't1', held: false, writeUnits: 2 },
+      ...{ key: '["Sa"]', witness: 'w', tenant: 't1', held: false, operationKey: undefined, writeUnits: 2 },
       timestamp: { kind: 'readable', millis: 0 },
     };
     const page = async (_segment: string, cursor: string | undefined) => ({
       records: [record],
       next: cursor === undefined ? 'more' : undefined,
     });
-    const source: RecordSource = { seesUnreadable: false, segments: ['one', 'two'], page };
+    const source: RecordSource = { seesUnreadable: false, seesAll: false, segments: ['one', 'two'], page };
     const request = { scheduledTime: SCHEDULED, startedBy: 'schedule' };
     await dispatch(dispatchPorts(stage, { sourceFor: async () => source }), stage.settings, request, timeLeft());
     expect((await theRun(stage)).plan).toMatchObject({

@@ -13,6 +13,7 @@ import {
   deploy,
   dispatchPorts,
   expiredIds,
+  FEW_OF_MANY,
   plannedIds,
   SCHEDULED,
   theRun,
@@ -28,9 +29,10 @@ function start(stage: Deployment, owner = 'one', settings = stage.settings) {
 describe('dispatch of a scheduled time', () => {
   it('P5: twice, one after the other: one run, one set of messages, and the second names the first', async () => {
     const stage = deploy(accounts(7));
-    expect(await start(stage)).toEqual({ kind: 'dispatched', runId: stage.runId, status: 'draining' });
+    const problems: unknown[] = [];
+    expect(await start(stage)).toEqual({ kind: 'dispatched', runId: stage.runId, status: 'draining', problems });
     const sent = stage.queue.sent.map(({ body }) => body);
-    expect(await start(stage, 'two')).toEqual({ kind: 'joined', runId: stage.runId, status: 'draining' });
+    expect(await start(stage, 'two')).toEqual({ kind: 'joined', runId: stage.runId, status: 'draining', problems });
     expect(stage.queue.sent.map(({ body }) => body)).toEqual(sent);
     expect(stage.ledger.contents().runs).toHaveLength(1);
   });
@@ -109,7 +111,7 @@ describe('dispatch of a scheduled time', () => {
 
   it('P57: report-only counts what enforcing would, writes no record and publishes no message', async () => {
     const rows = [...accounts(5), account('held', { hold: true }), account('odd', { lastActivity: null })];
-    const [reporting, enforcing] = [deploy(rows, { mode: 'report-only' }), deploy(rows)];
+    const [reporting, enforcing] = [deploy(rows, { mode: 'report-only' }, FEW_OF_MANY), deploy(rows, {}, FEW_OF_MANY)];
     expect(await start(reporting)).toMatchObject({ kind: 'dispatched', status: 'reported' });
     await start(enforcing);
     expect((await theRun(reporting)).plan).toEqual((await theRun(enforcing)).plan);
@@ -135,7 +137,8 @@ describe('dispatch of a scheduled time', () => {
 
   it('has batches of one tenant, the tenant report, and message groups by tenant', async () => {
     const rows = ['x', 'y', 'x', 'y', 'x', 'x'].map((tenant, number) => account(`a${number}`, { tenant }));
-    const stage = deploy([...rows, account('h', { tenant: 'z', hold: 'legal' }), account('n', { tenant: '' })]);
+    const more = [account('h', { tenant: 'z', hold: 'legal' }), account('n', { tenant: '' })];
+    const stage = deploy([...rows, ...more], {}, FEW_OF_MANY);
     await stage.dispatch();
     const { slices, tenants } = stage.ledger.contents();
     expect(slices.map(({ tenant, entries }) => [tenant, entries.length])).toEqual([

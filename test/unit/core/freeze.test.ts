@@ -50,7 +50,7 @@ describe('freezing the plan', () => {
     await expect(dispatchOver(stage, { tallies: async () => [] })).rejects.toThrow(/tally 0 is missing/);
     stage.world.advance(3_600_000);
     const tallies = async (runId: string, from: number, before: number): Promise<readonly Tally[]> => {
-      const counts = { discovered: 10, held: 0, planned: 10, oldest: null };
+      const counts = { discovered: 10, held: 0, planned: 10, overLimit: 0, oldest: null };
       return (await stage.ledger.tallies(runId, from, before)).map((tally) => ({ ...tally, tenants: { t1: counts } }));
     };
     await expect(dispatchOver(stage, { tallies })).rejects.toThrow(/hold 9 records where discovery counted 10/);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   isFinishedRun,
+  isOpenRun,
   isOpenUnit,
   isTerminalUnit,
   RUN_EDGES,
@@ -9,12 +10,12 @@ import {
   type UnitState,
 } from '../../../lib/core/ledger/lifecycle.ts';
 
-// Later parts bring approval, refusal, cancelling, abandoning and resolving; until then nothing may enter these.
-const LATER_RUN: readonly RunStatus[] = ['refused', 'awaiting_approval', 'cancelled'];
+// Later parts bring approval, cancelling, abandoning and resolving; until then nothing may enter these.
+const LATER_RUN: readonly RunStatus[] = ['awaiting_approval', 'cancelled'];
 const LATER_UNIT: readonly UnitState[] = ['uncertain', 'abandoned', 'cancelled'];
 
 const RUN_STATUSES: readonly RunStatus[] = [
-  ...(['planning', 'reported', 'publishing', 'draining', 'complete', 'complete_with_quarantine'] as const),
+  ...(['planning', 'refused', 'reported', 'publishing', 'draining', 'complete', 'complete_with_quarantine'] as const),
   ...LATER_RUN,
 ];
 const UNIT_STATES: readonly UnitState[] = [
@@ -54,8 +55,10 @@ describe('life of a run', () => {
       'draining → complete',
       'draining → complete_with_quarantine',
       'planning → publishing',
+      'planning → refused',
       'planning → reported',
       'publishing → draining',
+      'refused → planning',
     ]);
   });
 
@@ -64,10 +67,16 @@ describe('life of a run', () => {
     expect([...reached].sort()).toEqual(RUN_STATUSES.filter((status) => !LATER_RUN.includes(status)).sort());
   });
 
-  it('never leaves a finished status by itself; only a redrive reopens, and only what quarantine holds open', () => {
+  it('never leaves a finished status by itself: a redrive reopens what quarantine holds open, a dispatch tries a refused one again', () => {
+    const left: Partial<Record<RunStatus, string[]>> = { complete_with_quarantine: ['reopen'], refused: ['retry'] };
     for (const status of RUN_STATUSES.filter(isFinishedRun)) {
-      expect(leaving(RUN_EDGES, status)).toEqual(status === 'complete_with_quarantine' ? ['reopen'] : []);
+      expect(leaving(RUN_EDGES, status)).toEqual(left[status] ?? []);
     }
+  });
+
+  it('is in the index of open runs until nobody has anything to do for it', () => {
+    const open: RunStatus[] = ['planning', 'publishing', 'draining', 'complete_with_quarantine', 'awaiting_approval'];
+    expect(RUN_STATUSES.filter(isOpenRun).sort()).toEqual(open.sort());
   });
 
   it('never enforces a plan that was only reported', () => {
@@ -75,7 +84,7 @@ describe('life of a run', () => {
   });
 
   it('never goes back to planning once the plan is frozen', () => {
-    for (const status of RUN_STATUSES.filter((one) => one !== 'planning')) {
+    for (const status of RUN_STATUSES.filter((one) => one !== 'planning' && one !== 'refused')) {
       expect(reachable(RUN_EDGES, status)).not.toContain('planning');
     }
   });

@@ -20,7 +20,7 @@ describe('settings table', () => {
     expect(definition.label).toMatch(/^[A-Z].{3,60}$/);
     expect(definition.description).toMatch(/^[A-Za-z].{20,}\.$/);
     expect(definition.constraint).toMatch(/^[^A-Z].{5,}[^.]$|^ENABLED or DISABLED$/);
-    expect(['What', 'When', 'How', 'Limits']).toContain(definition.group);
+    expect(['What', 'When', 'How', 'Limits', 'Operations']).toContain(definition.group);
   });
 
   it.each(DEFINITIONS)('%s has no default that it would refuse itself', (key, definition) => {

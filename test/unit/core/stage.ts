@@ -26,6 +26,9 @@ export function accounts(count: number, more: Row = {}): readonly Row[] {
   return Array.from({ length: count }, (_, number) => account(`a${String(number).padStart(4, '0')}`, more));
 }
 
+/** A table in which so many records are not due: what is unreadable beside them is a small share of it. */
+export const FEW_OF_MANY = { source: { others: 1_000 } } as const;
+
 /** The pipeline on models over these rows. */
 export function deploy(
   rows: readonly Row[],
@@ -60,7 +63,13 @@ function commonPorts({ ledger, queue, signer, world }: Deployment) {
 }
 
 export function dispatchPorts(stage: Deployment, more: Partial<DispatchPorts> = {}): DispatchPorts {
-  return { ...commonPorts(stage), sourceFor: async () => stage.source, owner: 'dispatcher', ...more };
+  return {
+    ...commonPorts(stage),
+    sourceFor: async (run) => stage.source.forRun(run),
+    probe: stage.probe,
+    owner: 'dispatcher',
+    ...more,
+  };
 }
 
 export function reconcilePorts(stage: Deployment, more: Partial<ReconcilePorts> = {}): ReconcilePorts {
@@ -73,6 +82,7 @@ export function consumePorts(stage: Deployment, more: Partial<ConsumePorts> = {}
     ...common,
     target: stage.target,
     idempotency: stage.idempotency.on(common.clock),
+    admission: stage.admission,
     policyId: stage.settings.policyId,
     owner: 'consumer',
     ...more,

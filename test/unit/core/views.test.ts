@@ -1,13 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { standingOf } from '../../../lib/core/reconcile/reconcile.ts';
+import { DAY_MILLIS } from '../../../lib/core/identity/instant.ts';
+import { reconcile, standingOf } from '../../../lib/core/reconcile/reconcile.ts';
 import { type RunView, viewRun, viewTenant, viewUnit } from '../../../lib/core/views.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { deliverAll, settle } from '../../helpers/settle.ts';
-import { account, accounts, CUTOFF, deploy, instant, OLD, published, SCHEDULED, theRun, theUnit } from './stage.ts';
+import {
+  account,
+  accounts,
+  CUTOFF,
+  deploy,
+  FEW_OF_MANY,
+  instant,
+  OLD,
+  published,
+  reconcilePorts,
+  SCHEDULED,
+  theRun,
+  theUnit,
+  timeLeft,
+} from './stage.ts';
 
 async function view(stage: Deployment): Promise<RunView> {
   const run = await theRun(stage);
-  return viewRun(run, await standingOf(stage.ledger, run));
+  return viewRun(run, await standingOf(stage.ledger, run), stage.world.millis);
 }
 
 function rows() {
@@ -31,7 +46,7 @@ describe('view of a run', () => {
   });
 
   it('follows the counts at every moment of the run', async () => {
-    const stage = await published(rows());
+    const stage = await published(rows(), {}, FEW_OF_MANY);
     stage.target.poison('a0006', { class: 'permanent', error: 'Denied' });
     stage.records.remove('a0000');
     const views = [await view(stage)];
@@ -56,7 +71,7 @@ describe('view of a run', () => {
   });
 
   it('of a complete run says what was found, what became of it, and that the proof holds', async () => {
-    const stage = await published(rows());
+    const stage = await published(rows(), {}, FEW_OF_MANY);
     await settle(stage);
     const shown = await view(stage);
     expect(shown).toMatchObject({
@@ -79,12 +94,100 @@ describe('view of a run', () => {
   });
 
   it('is plain data, the same after a trip through JSON', async () => {
-    const stage = await published(rows());
+    const stage = await published(rows(), {}, FEW_OF_MANY);
     await settle(stage);
     const shown = await view(stage);
     expect(JSON.parse(JSON.stringify(shown))).toEqual(shown);
     const unit = viewUnit(await theUnit(stage));
     expect(JSON.parse(JSON.stringify(unit))).toEqual(unit);
+  });
+});
+
+describe('view of what speaks against a run', () => {
+  const CAPPED = { capRecords: '5' } as const;
+
+  it('a refused run shows its reasons with the plan that was refused, and nothing published', async () => {
+    const stage = await published(accounts(7), CAPPED);
+    expect(await view(stage)).toMatchObject({
+      ...{ status: 'refused', planned: 7, processed: 0, remaining: 7, closedAt: null, overdue: false },
+      refusals: [{ parameter: 'CapRecords', received: '5' }],
+      proof: { published: null, holds: false },
+    });
+  });
+
+  it('refused by preflight when tried again, it does not show the plan of the earlier try', async () => {
+    const stage = await published(accounts(7), CAPPED);
+    stage.settings = { ...stage.settings, recordsPerRun: 6 };
+    await stage.dispatch();
+    expect(await view(stage)).toMatchObject({
+      ...{ status: 'refused', discovered: null, planned: null, remaining: null, examined: null, planDigest: null },
+      refusals: [{ parameter: 'RecordsPerRun' }],
+      proof: { planned: null },
+    });
+  });
+
+  it('a run that went on after it was mended shows no refusal any more', async () => {
+    const stage = await published(accounts(7), CAPPED);
+    stage.settings = { ...stage.settings, capRecords: 100 };
+    await stage.dispatch();
+    await settle(stage);
+    expect(await view(stage)).toMatchObject({ status: 'complete', refusals: [], processed: 7 });
+  });
+
+  it('a report shows as a note what an enforcing run would be refused for', async () => {
+    const stage = await published(accounts(7), { ...CAPPED, mode: 'report-only' });
+    const { status, refusals, notes } = await view(stage);
+    expect([status, refusals]).toEqual(['reported', []]);
+    expect(notes.map(({ note }) => note)).toEqual(['first_run', 'cap_would_refuse']);
+  });
+
+  it('shows action, window, and what was examined and left over', async () => {
+    const settings = { windowDays: '30', recordsPerRun: '2' };
+    const recent = accounts(3, { lastActivity: instant(CUTOFF - 1) });
+    const stage = await published([...recent, account('old')], settings, FEW_OF_MANY);
+    expect(await view(stage)).toMatchObject({
+      ...{ action: 'expire', window: { days: 30, from: instant(CUTOFF - 30 * DAY_MILLIS) } },
+      ...{ examined: 1004, discovered: 3, planned: 2, overLimit: 1 },
+    });
+    expect(await view(await published(accounts(1)))).toMatchObject({ window: null });
+  });
+});
+
+describe('the deadline of a run', () => {
+  const HOUR = 3_600_000;
+
+  it('is so many hours after its scheduled time, and is missed by a run that is not closed then', async () => {
+    const stage = await published(accounts(3), { runDeadlineHours: '2' });
+    stage.world.advance(2 * HOUR);
+    expect(await view(stage)).toMatchObject({ deadline: instant(SCHEDULED + 2 * HOUR), overdue: false });
+    stage.world.advance(1);
+    expect(await view(stage)).toMatchObject({ status: 'draining', overdue: true });
+    await settle(stage);
+    expect(await view(stage)).toMatchObject({ status: 'complete', overdue: false });
+  });
+
+  it('missed, is said at every pass of the reconciler, and no more once the run is closed', async () => {
+    const stage = await published(accounts(3), { runDeadlineHours: '2' });
+    const overdue = async () => (await reconcile(reconcilePorts(stage), timeLeft())).overdue;
+    expect(await overdue()).toBe(0);
+    stage.world.advance(3 * HOUR);
+    expect([await overdue(), await overdue()]).toEqual([1, 1]);
+    const fields = { runId: stage.runId, status: 'draining', hours: 3, runDeadlineHours: 2 };
+    const said = stage.log.events.filter(({ name }) => name === 'run_overdue');
+    expect(said).toEqual([1, 2].map(() => ({ level: 'error', name: 'run_overdue', fields })));
+    await settle(stage);
+    stage.log.events.length = 0;
+    expect([await overdue(), stage.log.events]).toEqual([0, []]);
+  });
+
+  it('is kept by a run that is refused or reported: nobody has work to do for it', async () => {
+    const refused = await published(accounts(3), { capRecords: '1' });
+    const reported = await published(accounts(3), { mode: 'report-only' });
+    for (const stage of [refused, reported]) {
+      stage.world.advance(1000 * HOUR);
+      expect(await view(stage)).toMatchObject({ overdue: false });
+      expect(await reconcile(reconcilePorts(stage), timeLeft())).toMatchObject({ overdue: 0 });
+    }
   });
 });
 
@@ -100,9 +203,10 @@ describe('views of parts', () => {
   });
 
   it('a tenant’s counts add up', () => {
-    const report = { runId: 'r', tenant: 't', epoch: 1, discovered: 5, held: 1, planned: 4, oldest: CUTOFF - 1 };
+    const counts = { discovered: 7, held: 1, planned: 4, overLimit: 2 };
+    const report = { runId: 'r', tenant: 't', epoch: 1, ...counts, oldest: CUTOFF - 1 };
     expect(viewTenant(report, { expired: 2, held: 1 })).toMatchObject({
-      ...{ tenant: 't', discovered: 5, held: 1, planned: 4, processed: 2, skipped: 1, remaining: 1 },
+      ...{ tenant: 't', ...counts, processed: 2, skipped: 1, remaining: 1 },
       oldest: instant(CUTOFF - 1),
     });
   });

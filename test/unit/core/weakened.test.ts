@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DELETION_STORIES, deletionScenario, PEOPLE_AND_DELETION } from '../../helpers/deletion-stories.ts';
 import type { DeploymentOptions } from '../../helpers/deployment.ts';
 import { playLateConsumer, playLateDispatcher } from '../../helpers/late.ts';
 import { everyOvertaking } from '../../helpers/overtaking.ts';
@@ -9,9 +10,23 @@ import { walk } from '../../helpers/walker.ts';
 interface Mutant {
   readonly without: string;
   readonly options: Partial<DeploymentOptions>;
-  readonly story: StoryName | 'late dispatcher' | 'late consumer';
+  readonly story: StoryName | 'late dispatcher' | 'late consumer' | 'deletion';
   readonly because: RegExp;
 }
+
+const DELETION_MUTANTS: readonly Mutant[] = (
+  [
+    ['state', /cyd.* was deleted and not expired/],
+    ['timestamp', /dan.* was not as planned/],
+    ['operation-key', /eve.* was deleted and not expired by us/],
+    ['hold', /bob.* was held/],
+  ] as const
+).map(([without, because]) => ({
+  without: `the clause "${without}" of a deletion`,
+  options: { target: { without, withoutOf: 'delete' } },
+  story: 'deletion',
+  because,
+}));
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -44,6 +59,7 @@ const MUTANTS: readonly Mutant[] = [
     story: 'support sets a record back after it expired',
     because: /ada.* was changed twice/,
   },
+  ...DELETION_MUTANTS,
   {
     without: 'the epoch check of slices and tallies',
     options: { ledger: { epochs: 'ignored-by-puts' } },
@@ -67,6 +83,7 @@ const MUTANTS: readonly Mutant[] = [
 async function tell({ story, options }: Mutant): Promise<unknown> {
   if (story === 'late dispatcher') return everyOvertaking((stands) => playLateDispatcher(stands, options));
   if (story === 'late consumer') return everyOvertaking((stands) => playLateConsumer(stands, options));
+  if (story === 'deletion') return walk(deletionScenario(DELETION_STORIES[PEOPLE_AND_DELETION], options));
   return walk(scenarioOf(STORIES[story], options));
 }
 

@@ -89,6 +89,7 @@ describe('the comparison of a run', () => {
   const good = {
     mode: 'enforce',
     status: 'complete',
+    refusals: [],
     proof: { holds: true },
     ...{ discovered: 2, planned: 1, held: 1, unreadable: 0, outcomes: { expired: 1 } },
     tenantReports: [
@@ -117,5 +118,13 @@ describe('the comparison of a run', () => {
     const bad = { ...good, status: 'draining', proof: { ...good.proof, holds: false } };
     expect(compareEnd(bad, { work: 1, deadLetter: 2 })).toHaveLength(4);
     expect(compareEnd({ ...good, mode: 'report-only', status: 'reported' }, { work: 0, deadLetter: 0 })).toEqual([]);
+    const refusals = [
+      { parameter: 'TimestampFormat', received: 'iso-8601', message: 'TimestampFormat iso-8601: 3 of 4.' },
+    ];
+    const refused = { ...good, status: 'refused', refusals, proof: { ...good.proof, holds: false } };
+    expect(compareEnd(refused, { work: 0, deadLetter: 0 })).toEqual([
+      'the run is refused and should be complete',
+      'refused: TimestampFormat iso-8601: 3 of 4.',
+    ]);
   });
 });

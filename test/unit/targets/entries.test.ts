@@ -1,7 +1,8 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { targetOf } from '../../../lib/aws/targets/dynamodb/target.ts';
 import { failureOf, type RecordResult } from '../../../lib/core/ports/index.ts';
-import { callOf, fakeClient, fakeMeter, workItem } from './fixture.ts';
+import { callOf, deletionItem, deletionOf, fakeClient, fakeMeter, workItem } from './fixture.ts';
 
 type Entry = { readonly Error?: { readonly Code?: string; readonly Item?: object; readonly Message?: string } };
 
@@ -145,5 +146,94 @@ describe('UpdateItem', () => {
     expect(results.map(brief)).toEqual(
       ITEMS.map((item) => (item.key === '["Sr3"]' ? 'transient/ThrottlingException' : 'expired/now')),
     );
+  });
+});
+
+const EXPIRED = {
+  id: { S: 'r0' },
+  status: { S: 'EXPIRED' },
+  expiredAt: { S: '2026-01-01T02:00:05.250Z' },
+  sweepOperationKey: { S: 'earlier:r0' },
+};
+
+/** Deletes one record from a store that answers so; the SDK sent the request so many times. */
+async function deleted(response: Entry & { readonly Item?: object }, attempts = 1, read: () => unknown = () => ({})) {
+  const meter = fakeMeter();
+  const { client } = fakeClient({
+    BatchExecuteStatementCommand: () => ({ Responses: [response], $metadata: { attempts } }),
+    GetItemCommand: read,
+  });
+  const results = await targetOf('batch-execute', { client, meter }).apply(deletionOf([deletionItem('r0', 4)]));
+  return { said: results.map(brief).join(), meter };
+}
+
+/** The same by DeleteItem. */
+async function deletedAlone(answer: () => unknown, read: () => unknown = () => ({})) {
+  const meter = fakeMeter();
+  const { client } = fakeClient({ DeleteItemCommand: answer, GetItemCommand: read });
+  const results = await targetOf('update-item', { client, meter }).apply(deletionOf([deletionItem('r0', 4)]));
+  return { said: results.map(brief).join(), meter };
+}
+
+function refusedDeletion(Item: typeof EXPIRED | undefined, attempts = 1) {
+  return () => {
+    throw new ConditionalCheckFailedException({
+      message: 'The conditional request failed',
+      $metadata: { attempts },
+      ...(Item === undefined ? {} : { Item }),
+    });
+  };
+}
+
+describe('deletions', () => {
+  it('P73: only a record that was returned was deleted', async () => {
+    expect((await deleted({ Item: EXPIRED })).said).toBe('deleted/now');
+    expect((await deleted({})).said).toBe('absent/not');
+    expect((await deleted({ Item: {} })).said).toBe('absent/not');
+    expect((await deletedAlone(() => ({ Attributes: EXPIRED }))).said).toBe('deleted/now');
+    expect((await deletedAlone(() => ({}))).said).toBe('absent/not');
+    expect((await deletedAlone(refusedDeletion(undefined))).said).toBe('absent/not');
+  });
+
+  it('P55: what the SDK sent more than once may have been deleted by the first sending', async () => {
+    expect((await deleted({}, 2)).said).toBe('gone/not');
+    expect((await deleted({ Item: EXPIRED }, 2)).said).toBe('deleted/now');
+    expect((await deleted(REFUSED, 2)).said).toBe('gone/not');
+    expect((await deletedAlone(refusedDeletion(undefined, 3))).said).toBe('gone/not');
+    expect((await deletedAlone(() => ({ $metadata: { attempts: 2 } }))).said).toBe('gone/not');
+    // An expiry leaves its key in the record, so that nothing is in doubt.
+    const { client } = fakeClient({
+      BatchExecuteStatementCommand: () => ({ Responses: [REFUSED], $metadata: { attempts: 2 } }),
+      GetItemCommand: () => ({}),
+    });
+    const results = await targetOf('batch-execute', { client, meter: fakeMeter() }).apply(callOf([workItem('r0')]));
+    expect(results.map(brief)).toEqual(['absent/not']);
+  });
+
+  it.each([
+    ['P57: a hold', { hold: { BOOL: true } }, 'held/not'],
+    ['P57: a hold on a record made anew', { hold: { S: 'x' }, status: { S: 'ACTIVE' } }, 'held/not'],
+    ['another state', { status: { S: 'ACTIVE' } }, 'state_changed/not'],
+    ['another time of expiry', { expiredAt: { S: '2026-01-02T00:00:00Z' } }, 'state_changed/not'],
+    ['another operation key', { sweepOperationKey: { S: 'later:r0' } }, 'state_changed/not'],
+    ['the key of this very deletion', { sweepOperationKey: { S: 'operation-r0' } }, 'state_changed/not'],
+    ['nothing that we see', {}, 'transient/ConditionUnexplained'],
+  ])('are refused by %s', async (_what, changes, wanted) => {
+    const Item = { ...EXPIRED, ...changes };
+    expect((await deleted({ Error: { ...REFUSED.Error, Item } })).said).toBe(wanted);
+    expect((await deletedAlone(refusedDeletion(Item))).said).toBe(wanted);
+    // Where the store does not return the record, it is read.
+    expect((await deleted(REFUSED, 1, () => ({ Item }))).said).toBe(wanted);
+  });
+
+  it('cost what the plan quoted, one unit where there was nothing, and the record that refused', async () => {
+    expect((await deleted({ Item: EXPIRED })).meter.told).toMatchObject([{ estimated: 4 }]);
+    expect((await deleted({})).meter.told).toMatchObject([{ estimated: 1 }]);
+    const large = { ...EXPIRED, hold: { S: 'h'.repeat(2048) } };
+    expect((await deleted({ Error: { ...REFUSED.Error, Item: large } })).meter.told).toMatchObject([{ estimated: 3 }]);
+    // By DeleteItem, the client has counted the size of what came back.
+    expect((await deletedAlone(() => ({ Attributes: EXPIRED }))).meter.told).toEqual([{ estimated: 3, reported: 0 }]);
+    expect((await deletedAlone(() => ({ Attributes: large }))).meter.told).toEqual([{ estimated: 1, reported: 0 }]);
+    expect((await deletedAlone(() => ({}))).meter.told).toEqual([{ estimated: 0, reported: 0 }]);
   });
 });

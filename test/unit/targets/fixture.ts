@@ -18,6 +18,18 @@ export function callOf(items: readonly WorkItem[], overrides: Partial<Record<Set
   return { kind: 'expire', settings: testSettings(overrides), now: NOW, items };
 }
 
+/** The work and the call of a deletion. */
+export function deletionItem(id: string, writeUnits = 1): WorkItem {
+  return { ...workItem(id, writeUnits), witness: JSON.stringify(['S2026-01-01T02:00:05.250Z', `Searlier:${id}`]) };
+}
+
+export function deletionOf(
+  items: readonly WorkItem[],
+  overrides: Partial<Record<SettingKey, string>> = {},
+): TargetCall {
+  return { ...callOf(items, { action: 'delete', allowDelete: 'yes', ...overrides }), kind: 'delete' };
+}
+
 /** A client that answers each command by its name, and keeps what it was asked. */
 export function fakeClient(answers: Readonly<Record<string, (input: never) => unknown>>) {
   const asked: { readonly command: string; readonly input: object }[] = [];

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { describeTable, type IndexFacts, type TableFacts } from '../../../lib/aws/targets/dynamodb/describe.ts';
+import type { IndexFacts, TableFacts } from '../../../lib/aws/targets/dynamodb/describe.ts';
 import { partitionValues, upperBound } from '../../../lib/aws/targets/dynamodb/partition-values.ts';
-import { tableProblems } from '../../../lib/aws/targets/dynamodb/table-problems.ts';
-import { leastUpdateUnits, updateUnits } from '../../../lib/aws/targets/dynamodb/write-units.ts';
+import { tableProblems, unseenTable } from '../../../lib/aws/targets/dynamodb/table-problems.ts';
+import type { TransitionKind } from '../../../lib/aws/targets/dynamodb/transition.ts';
+import {
+  deletionUnits,
+  leastDeletionUnits,
+  leastUpdateUnits,
+  updateUnits,
+} from '../../../lib/aws/targets/dynamodb/write-units.ts';
 import type { SettingKey } from '../../../lib/core/policy/settings.ts';
-import { failureOf } from '../../../lib/core/ports/index.ts';
 import { testSettings } from '../../model/settings.ts';
-import { fakeClient } from './fixture.ts';
 
 const KEYS = [{ name: 'id', role: 'partition', type: 'S' }] as const;
 const BY_STATUS: IndexFacts = {
@@ -16,70 +20,21 @@ const BY_STATUS: IndexFacts = {
     { name: 'lastActivity', role: 'sort', type: 'S' },
   ],
   projects: ['tenant'],
-  complete: true,
+  status: 'ACTIVE',
+  backfilling: false,
 };
 
 function tableWith(...indexes: readonly IndexFacts[]): TableFacts {
-  return { name: 'accounts-table', keys: KEYS, indexes };
+  return { name: 'accounts-table', status: 'ACTIVE', keys: KEYS, indexes, replication: undefined };
 }
 
-function problemsOf(overrides: Partial<Record<SettingKey, string>>, table = tableWith(BY_STATUS)): readonly string[] {
-  return tableProblems(table, testSettings(overrides)).map((problem) => problem.message);
+function problemsOf(
+  overrides: Partial<Record<SettingKey, string>>,
+  table = tableWith(BY_STATUS),
+  kind: TransitionKind = 'expire',
+): readonly string[] {
+  return tableProblems(table, testSettings(overrides), kind).map((problem) => problem.message);
 }
-
-describe('the description of a table', () => {
-  it('tells keys, types, projections and whether an index is complete', async () => {
-    const { client } = fakeClient({
-      DescribeTableCommand: () => ({
-        Table: {
-          KeySchema: [
-            { AttributeName: 'position', KeyType: 'RANGE' },
-            { AttributeName: 'id', KeyType: 'HASH' },
-          ],
-          AttributeDefinitions: [
-            { AttributeName: 'id', AttributeType: 'S' },
-            { AttributeName: 'position', AttributeType: 'N' },
-            { AttributeName: 'status', AttributeType: 'S' },
-          ],
-          GlobalSecondaryIndexes: [
-            {
-              IndexName: 'filling',
-              KeySchema: [{ AttributeName: 'status', KeyType: 'HASH' }],
-              Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['note'] },
-              IndexStatus: 'ACTIVE',
-              Backfilling: true,
-            },
-          ],
-        },
-      }),
-    });
-    expect(await describeTable(client, 't')).toEqual({
-      name: 't',
-      keys: [
-        { name: 'id', role: 'partition', type: 'S' },
-        { name: 'position', role: 'sort', type: 'N' },
-      ],
-      indexes: [
-        {
-          name: 'filling',
-          keys: [{ name: 'status', role: 'partition', type: 'S' }],
-          projects: ['note'],
-          complete: false,
-        },
-      ],
-    });
-  });
-
-  it('a table that is not there is a permanent failure', async () => {
-    const { client } = fakeClient({
-      DescribeTableCommand: () => {
-        throw Object.assign(new Error('no'), { name: 'ResourceNotFoundException' });
-      },
-    });
-    const failure = await describeTable(client, 't').catch((error: unknown) => failureOf(error));
-    expect(failure).toMatchObject({ class: 'permanent' });
-  });
-});
 
 describe('settings that do not fit the table', () => {
   it('none where they do', () => {
@@ -90,18 +45,18 @@ describe('settings that do not fit the table', () => {
 
   it('keys of other names', () => {
     expect(problemsOf({ partitionKeyAttribute: 'pk', sortKeyAttribute: 'sk' })).toEqual([
-      'PartitionKeyAttribute: the partition key of the table accounts-table is "id".',
-      'SortKeyAttribute: the sort key of the table accounts-table is (none).',
+      'PartitionKeyAttribute: the partition key of the table accounts-table is "id". Received "pk".',
+      'SortKeyAttribute: the sort key of the table accounts-table is (none). Received "sk".',
     ]);
   });
 
   it('an expiry that would write a key, one attribute twice, or the timestamp or a hold', () => {
     expect(problemsOf({ operationKeyAttribute: 'id' })).toEqual([
-      'OperationKeyAttribute: a key of the table cannot be changed.',
+      'OperationKeyAttribute: a key of the table cannot be changed. Received "id".',
     ]);
     expect(problemsOf({ expiredAtAttribute: 'status' })).toHaveLength(2);
     expect(problemsOf({ expiredAtAttribute: 'lastActivity' })).toEqual([
-      'ExpiredAtAttribute: "lastActivity" is also the timestamp, the tenant or a hold.',
+      'ExpiredAtAttribute: "lastActivity" is also the timestamp, the tenant or a hold. Received "lastActivity".',
     ]);
     expect(problemsOf({ holdAttributes: 'status' })).toHaveLength(1);
   });
@@ -113,40 +68,151 @@ describe('settings that do not fit the table', () => {
       keys: [{ name: 'expiredAt', role: 'partition', type: 'N' }],
     };
     expect(problemsOf({}, tableWith(byTime))).toEqual([
-      'ExpiredAtAttribute: the index by-expiry needs another type of "expiredAt".',
+      'ExpiredAtAttribute: the index by-expiry needs another type of "expiredAt". Received "expiredAt".',
     ]);
     expect(problemsOf({ timestampFormat: 'epoch-seconds' }, tableWith(byTime))).toEqual([]);
   });
 
-  it('an index that is missing, being filled, or does not carry what discovery reads', () => {
-    expect(problemsOf({ recordIndexName: 'other' })).toHaveLength(1);
-    const filling = tableWith({ ...BY_STATUS, complete: false });
-    expect(problemsOf({ recordIndexName: 'by-status' }, filling)).toEqual([
-      'RecordIndexName: the index is still being built or removed.',
-    ]);
-    const bare = tableWith({ ...BY_STATUS, projects: [] });
-    expect(problemsOf({ recordIndexName: 'by-status' }, bare)).toEqual([
-      'RecordIndexName: the index does not carry "tenant".',
+  it.each(['CREATING', 'UPDATING', 'DELETING'])('P19: an index that is %s', (status) => {
+    expect(problemsOf({ recordIndexName: 'by-status' }, tableWith({ ...BY_STATUS, status }))).toEqual([
+      `RecordIndexName: the index is ${status}, not ACTIVE. Received "by-status".`,
     ]);
   });
 
+  it('P19: an index that is missing, being filled, or does not carry what discovery reads', () => {
+    expect(problemsOf({ recordIndexName: 'other' })).toEqual([
+      'RecordIndexName: the table accounts-table has no index of this name. Received "other".',
+    ]);
+    const filling = tableWith({ ...BY_STATUS, status: 'CREATING', backfilling: true });
+    expect(problemsOf({ recordIndexName: 'by-status' }, filling)).toEqual([
+      'RecordIndexName: the index is still being filled with the records of before it was made. Received "by-status".',
+    ]);
+    const bare = tableWith({ ...BY_STATUS, projects: [] });
+    expect(problemsOf({ recordIndexName: 'by-status' }, bare)).toEqual([
+      'RecordIndexName: the index does not carry "tenant". Received "by-status".',
+    ]);
+  });
+
+  it('an index that is being filled does not matter where discovery does not go through it', () => {
+    expect(problemsOf({}, tableWith({ ...BY_STATUS, status: 'CREATING', backfilling: true }))).toEqual([]);
+  });
+
   it('partition values without a suitable index', () => {
-    expect(problemsOf({ indexPartitionValues: 'ACTIVE' })).toHaveLength(1);
+    expect(problemsOf({ indexPartitionValues: 'ACTIVE' })).toEqual([
+      'IndexPartitionValues: partition values need an index to be queried. Received "ACTIVE".',
+    ]);
     const query = { recordIndexName: 'by-status', indexPartitionValues: 'ACTIVE' };
     expect(problemsOf({ ...query, timestampFormat: 'epoch-millis' })).toEqual([
-      'IndexPartitionValues: the index by-status is sorted by a type that timestamps of this format do not have.',
+      'RecordIndexName: the index is sorted by a type that timestamps of format epoch-millis do not have. Received "by-status".',
     ]);
     const [, sort] = BY_STATUS.keys;
     const twoKeys = { ...BY_STATUS, keys: [...KEYS, ...BY_STATUS.keys] };
-    expect(problemsOf(query, tableWith(twoKeys))).toHaveLength(1);
+    expect(problemsOf(query, tableWith(twoKeys))).toEqual([
+      'RecordIndexName: to query partition values, the index must have one partition key and be sorted by "lastActivity". Received "by-status".',
+    ]);
     const shards = {
       ...BY_STATUS,
       projects: 'all',
       keys: [{ name: 'shard', role: 'partition', type: 'N' }, sort],
     } as IndexFacts;
     expect(problemsOf({ ...query, indexPartitionValues: '1,2,x' }, tableWith(shards))).toEqual([
-      'IndexPartitionValues: not every value fits the partition key "shard" of type N.',
+      'IndexPartitionValues: not every value fits the partition key "shard" of type N. Received "1,2,x".',
     ]);
+  });
+
+  it('partition values of the state that leave out the state that is looked for', () => {
+    const query = { recordIndexName: 'by-status', indexPartitionValues: 'active,EXPIRED' };
+    expect(problemsOf(query)).toEqual([
+      'IndexPartitionValues: the index is partitioned by the state, and no record in the state "ACTIVE" would be found. Received "active,EXPIRED".',
+    ]);
+    expect(problemsOf({ ...query, indexPartitionValues: 'CLOSED, ACTIVE' })).toEqual([]);
+  });
+
+  it('P73: a deletion through an index that lacks the time of expiry or the operation key, or is sorted otherwise', () => {
+    const through = { recordIndexName: 'by-status' };
+    expect(problemsOf(through, tableWith(BY_STATUS), 'delete')).toEqual([
+      'RecordIndexName: the index does not carry "expiredAt". Received "by-status".',
+      'RecordIndexName: the index does not carry "sweepOperationKey". Received "by-status".',
+    ]);
+    const all = tableWith({ ...BY_STATUS, projects: 'all' });
+    expect(problemsOf(through, all, 'delete')).toEqual([]);
+    expect(problemsOf({ ...through, indexPartitionValues: 'EXPIRED' }, all, 'delete')).toEqual([
+      'RecordIndexName: to query partition values, the index must have one partition key and be sorted by "expiredAt". Received "by-status".',
+    ]);
+    const [partition] = BY_STATUS.keys;
+    const byExpiry = {
+      ...BY_STATUS,
+      projects: 'all',
+      keys: [partition, { name: 'expiredAt', role: 'sort', type: 'S' }],
+    } as IndexFacts;
+    const query = { ...through, indexPartitionValues: 'EXPIRED' };
+    expect(problemsOf(query, tableWith(byExpiry), 'delete')).toEqual([]);
+    expect(problemsOf({ ...query, indexPartitionValues: 'ACTIVE' }, tableWith(byExpiry), 'delete')).toHaveLength(1);
+  });
+});
+
+describe('a table that cannot be relied on', () => {
+  it.each(['CREATING', 'DELETING', 'INACCESSIBLE_ENCRYPTION_CREDENTIALS', 'ARCHIVING', 'ARCHIVED', 'unknown'])(
+    'is one that is %s',
+    (status) => {
+      expect(problemsOf({}, { ...tableWith(), status })).toEqual([
+        `RecordTableName: the table is ${status}, not ACTIVE. Received "accounts-table".`,
+      ]);
+    },
+  );
+
+  it('is not one to which somebody adds an index: it serves all the while', () => {
+    expect(problemsOf({}, { ...tableWith(), status: 'UPDATING' })).toEqual([]);
+  });
+
+  it('P57: has replicas that are not strongly consistent: a hold that is set there may come too late', () => {
+    const replicated = (regions: readonly string[], stronglyConsistent: boolean) => ({
+      ...tableWith(),
+      replication: { regions, stronglyConsistent },
+    });
+    const [said = '', ...more] = problemsOf({}, replicated(['eu-west-1', 'us-west-2'], false));
+    expect(more).toEqual([]);
+    expect(said).toMatch(
+      /^RecordTableName: the table has replicas in eu-west-1, us-west-2 without multi-Region strong/,
+    );
+    expect(said).toMatch(
+      /No setting declares a single writing Region, so such a table is refused\. Received "accounts-/,
+    );
+    expect(problemsOf({}, replicated([], false))[0]).toMatch(/replicas in other Regions without/);
+    expect(problemsOf({}, replicated(['us-east-2', 'us-west-2'], true))).toEqual([]);
+  });
+
+  it('is not there, or may not be looked at; any other failure says nothing about it', () => {
+    const settings = testSettings();
+    expect(unseenTable(settings, 'ResourceNotFoundException')).toEqual({
+      parameter: 'RecordTableName',
+      received: '"accounts-table"',
+      message: 'RecordTableName: this account and Region have no table of this name. Received "accounts-table".',
+    });
+    expect(unseenTable(settings, 'AccessDeniedException')?.message).toMatch(/may not describe the table/);
+    for (const error of ['ThrottlingException', 'TimeoutError', 'ExpiredTokenException', 'ValidationException']) {
+      expect(unseenTable(settings, error)).toBeUndefined();
+    }
+  });
+
+  it('has all that is wrong with it said at once, each with the parameter and the value received', () => {
+    const table = {
+      ...tableWith(),
+      status: 'DELETING',
+      replication: { regions: ['eu-west-1'], stronglyConsistent: false },
+    };
+    const settings = testSettings({ partitionKeyAttribute: 'pk', recordIndexName: 'none' });
+    const problems = tableProblems(table, settings, 'expire');
+    expect(problems.map(({ parameter }) => parameter)).toEqual([
+      'RecordTableName',
+      'RecordTableName',
+      'PartitionKeyAttribute',
+      'RecordIndexName',
+    ]);
+    for (const { parameter, received, message } of problems) {
+      expect(message.startsWith(`${parameter}: `)).toBe(true);
+      expect(message.endsWith(` Received ${received}.`)).toBe(true);
+    }
   });
 });
 
@@ -184,7 +250,8 @@ describe('write units of an update', () => {
     name: 'i',
     keys: keys.map((name, n) => ({ name, role: n === 0 ? 'partition' : 'sort', type: 'S' })),
     projects,
-    complete: true,
+    status: 'ACTIVE',
+    backfilling: false,
   });
 
   it.each([
@@ -210,5 +277,33 @@ describe('write units of an update', () => {
   it('where only a part of the record is known, each index counts as touched', () => {
     const table = tableWith(index(['status'], []), index(['nowhere'], 'all'), index(['lastActivity'], ['note']));
     expect(leastUpdateUnits(table, before, change)).toBe(1 + 2 + 1);
+  });
+});
+
+describe('write units of a deletion', () => {
+  const record = { id: { S: 'a' }, status: { S: 'EXPIRED' }, note: { S: 'n'.repeat(1500) } };
+  const index = (key: string, projects: IndexFacts['projects']): IndexFacts => ({
+    ...BY_STATUS,
+    keys: [{ name: key, role: 'partition', type: 'S' }],
+    projects,
+  });
+
+  it.each([
+    ['no index', [], 2],
+    ['an index with its keys only', [index('status', [])], 2 + 1],
+    ['an index with all of it', [index('status', 'all')], 2 + 2],
+    ['an index that it is not in', [index('nowhere', 'all')], 2],
+    ['several', [index('status', 'all'), index('id', ['status']), index('nowhere', [])], 2 + 2 + 1],
+  ] as const)('%s', (_name, indexes, units) => {
+    expect(deletionUnits(tableWith(...indexes), record)).toBe(units);
+  });
+
+  it('a kilobyte at a time', () => {
+    const sized = (bytes: number) => ({ id: { S: 'i'.repeat(bytes - 2) } });
+    expect([1024, 1025, 2048, 2049].map((bytes) => deletionUnits(tableWith(), sized(bytes)))).toEqual([1, 2, 2, 3]);
+  });
+
+  it('where only a part of the record is known, it counts as in every index', () => {
+    expect(leastDeletionUnits(tableWith(index('status', 'all'), index('nowhere', [])), { id: { S: 'a' } })).toBe(3);
   });
 });

@@ -3,51 +3,59 @@ import type { Settings } from '../../../core/policy/settings.ts';
 import { readTimestamp } from '../../../core/policy/timestamp.ts';
 import type { DiscoveredRecord } from '../../../core/ports/record-source.ts';
 import { MAX_TENANT_BYTES } from '../../../core/publish/reference.ts';
-import type { TableFacts } from './describe.ts';
+import { discoveryIndex, type TableFacts } from './describe.ts';
 import { expiryChange, isHeld } from './guard.ts';
 import { keyNames, recordKey } from './keys.ts';
-import { discoveryIndex } from './table-problems.ts';
-import { type Item, storedValue, tagged } from './values.ts';
-import { leastUpdateUnits, updateUnits } from './write-units.ts';
+import { type Sought, soughtBy, type TransitionKind } from './transition.ts';
+import { type Item, storedValue } from './values.ts';
+import { witnessOf } from './witness.ts';
+import { deletionUnits, leastDeletionUnits, leastUpdateUnits, updateUnits } from './write-units.ts';
 
 /** The tenant of every record where no attribute names one. */
 export const ONE_TENANT = 'all';
 
 /** Takes from items as they were read the facts that discovery needs; the rest of an item goes no further. */
 export class RecordReader {
-  readonly #table: TableFacts;
   readonly #settings: Settings;
+  readonly #kind: TransitionKind;
+  readonly #sought: Sought;
   readonly #keyNames: readonly string[];
-  readonly #whole: boolean;
-  readonly #change: Item;
+  readonly #quote: (item: Item) => number;
 
-  constructor(table: TableFacts, settings: Settings) {
-    this.#table = table;
+  constructor(table: TableFacts, settings: Settings, kind: TransitionKind) {
     this.#settings = settings;
+    this.#kind = kind;
+    this.#sought = soughtBy(kind, settings);
     this.#keyNames = keyNames(settings);
-    this.#whole = settings.recordIndexName === '' || discoveryIndex(table, settings)?.projects === 'all';
-    this.#change = expectedChange(settings);
+    this.#quote = quoteOf(table, settings, kind);
   }
 
-  /** Undefined where the record is not in the eligible state. */
+  /** Undefined where the record is not in the state that the run looks for. */
   read(item: Item): DiscoveredRecord | undefined {
-    const { stateAttribute, eligibleState, timestampAttribute, timestampFormat } = this.#settings;
-    if (item[stateAttribute]?.S !== eligibleState) return undefined;
-    const timestamp = item[timestampAttribute];
+    const { stateAttribute, timestampFormat, operationKeyAttribute } = this.#settings;
+    if (item[stateAttribute]?.S !== this.#sought.state) return undefined;
     return {
       key: recordKey(item, this.#keyNames),
-      witness: tagged(timestamp) ?? '',
+      witness: witnessOf(this.#kind, this.#settings, item),
       tenant: tenantOf(item, this.#settings),
-      timestamp: readTimestamp(storedValue(timestamp), timestampFormat),
+      timestamp: readTimestamp(storedValue(item[this.#sought.timestampAttribute]), timestampFormat),
       held: isHeld(item, this.#settings),
+      operationKey: this.#kind === 'delete' ? item[operationKeyAttribute]?.S : undefined,
       writeUnits: this.#quote(item),
     };
   }
+}
 
-  #quote(item: Item): number {
-    const units = this.#whole ? updateUnits : leastUpdateUnits;
-    return units(this.#table, item, this.#change);
+/** Prices the transition of a record, by the whole of it or by what the index carries. */
+function quoteOf(table: TableFacts, settings: Settings, kind: TransitionKind): (item: Item) => number {
+  const whole = settings.recordIndexName === '' || discoveryIndex(table, settings)?.projects === 'all';
+  if (kind === 'delete') {
+    const units = whole ? deletionUnits : leastDeletionUnits;
+    return (item) => units(table, item);
   }
+  const units = whole ? updateUnits : leastUpdateUnits;
+  const change = expectedChange(settings);
+  return (item) => units(table, item, change);
 }
 
 /** An expiry of the size that the real one will have. */

@@ -1,4 +1,4 @@
-import type { AttributeValue, UpdateItemInput } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DeleteItemInput, UpdateItemInput } from '@aws-sdk/client-dynamodb';
 import type { TargetCall, WorkItem } from '../../../core/ports/target.ts';
 import { expiryChange, type Guard, type Test } from './guard.ts';
 import { keyNames, keyValues } from './keys.ts';
@@ -25,23 +25,37 @@ export class Placeholders {
   }
 }
 
-/** The conditional write of one record for UpdateItem. A failed condition returns the record as it stands. */
+/** An expiry for UpdateItem. A failed condition returns the record as it stands. */
 export function expiryUpdate(call: TargetCall, item: WorkItem, guard: Guard): UpdateItemInput {
-  const { settings } = call;
   const placeholders = new Placeholders();
   const changes = expiryChange(call, item).map(
     ([name, value]) => `${placeholders.name(name)} = ${placeholders.value(value)}`,
   );
-  const clauses = guard(settings, item).map(({ test }) => condition(placeholders, test));
+  return {
+    ...conditional(call, item, guard, placeholders),
+    UpdateExpression: `SET ${changes.join(', ')}`,
+    // Without the new image: it would travel only to be priced, and the plan has a price for it.
+    ReturnValues: 'NONE',
+  };
+}
+
+/** A deletion for DeleteItem. A failed condition returns the record as it stands; one that held, as it stood. */
+export function deletion(call: TargetCall, item: WorkItem, guard: Guard): DeleteItemInput {
+  return { ...conditional(call, item, guard, new Placeholders()), ReturnValues: 'ALL_OLD' };
+}
+
+function conditional(call: TargetCall, item: WorkItem, guard: Guard, placeholders: Placeholders) {
+  const { settings } = call;
   return {
     TableName: settings.recordTableName,
     Key: Object.fromEntries(keyValues(item.key, keyNames(settings))),
-    UpdateExpression: `SET ${changes.join(', ')}`,
-    ConditionExpression: clauses.join(' AND '),
+    ConditionExpression: guard(call, item)
+      .map(({ test }) => condition(placeholders, test))
+      .join(' AND '),
     ExpressionAttributeNames: placeholders.names,
     ExpressionAttributeValues: placeholders.values,
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  };
+  } as const;
 }
 
 function condition(placeholders: Placeholders, test: Test): string {

@@ -2,8 +2,9 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Settings } from '../../../core/policy/settings.ts';
 import { writeTimestamp } from '../../../core/policy/timestamp.ts';
 import type { TargetCall, WorkItem } from '../../../core/ports/target.ts';
-import { refusal } from '../../errors.ts';
-import { attributeValue, type Item, tagged, untagged } from './values.ts';
+import { transitionOf } from './transition.ts';
+import { attributeValue, type Item, tagged } from './values.ts';
+import { plannedExpiry, plannedTimestamp } from './witness.ts';
 
 /** What a clause asks of one attribute. All values are strings or numbers. */
 export type Test =
@@ -13,7 +14,7 @@ export type Test =
   /** True where the attribute is absent, NULL, false or empty (pitfall P57). */
   | { readonly kind: 'no-hold'; readonly attribute: string };
 
-export type ClauseName = 'state' | 'timestamp' | 'no-hold' | 'not-ours';
+export type ClauseName = 'state' | 'timestamp' | 'expired-at' | 'operation-key' | 'no-hold' | 'not-ours';
 
 /** One clause of a record's own condition; the write takes effect only where all of them hold. */
 export interface Clause {
@@ -21,22 +22,49 @@ export interface Clause {
   readonly test: Test;
 }
 
-/** Makes the condition of one record's write. */
-export type Guard = (settings: Settings, item: WorkItem) => readonly Clause[];
+/** Makes the condition of one record's write. Throws a permanent PortError for a kind that has none. */
+export type Guard = (call: Pick<TargetCall, 'kind' | 'settings'>, item: WorkItem) => readonly Clause[];
 
 /**
- * The condition of an expiry, once as data: both kinds of statement are spelled from it, and the old item of a failed
- * condition is judged by it. That the record exists follows from its state being there.
+ * The condition of each kind of write, once as data: both kinds of statement are spelled from it, and the old item of a
+ * failed condition is judged by it. That the record exists follows from its state being there.
  */
-export const expiryGuard: Guard = (settings, item) => [
-  { name: 'state', test: { kind: 'is', attribute: settings.stateAttribute, value: { S: settings.eligibleState } } },
-  { name: 'timestamp', test: { kind: 'is', attribute: settings.timestampAttribute, value: witnessValue(item) } },
-  ...holdAttributes(settings).map((attribute): Clause => ({ name: 'no-hold', test: { kind: 'no-hold', attribute } })),
-  {
-    name: 'not-ours',
-    test: { kind: 'is-not', attribute: settings.operationKeyAttribute, value: { S: item.operationKey } },
-  },
-];
+export const recordGuard: Guard = (call, item) =>
+  transitionOf(call.kind) === 'delete' ? deletionClauses(call.settings, item) : expiryClauses(call.settings, item);
+
+function expiryClauses(settings: Settings, item: WorkItem): readonly Clause[] {
+  return [
+    is('state', settings.stateAttribute, { S: settings.eligibleState }),
+    is('timestamp', settings.timestampAttribute, plannedTimestamp(item)),
+    ...noHolds(settings),
+    {
+      name: 'not-ours',
+      test: { kind: 'is-not', attribute: settings.operationKeyAttribute, value: { S: item.operationKey } },
+    },
+  ];
+}
+
+/**
+ * Nothing of ours is left in a deleted record, so the condition asks for all that the expiry left in it: a record that
+ * was made anew under the same key has another key of operation, another time of expiry, or none (pitfall P73).
+ */
+function deletionClauses(settings: Settings, item: WorkItem): readonly Clause[] {
+  const { expiredAt, operationKey } = plannedExpiry(item);
+  return [
+    is('state', settings.stateAttribute, { S: settings.expiredState }),
+    is('expired-at', settings.expiredAtAttribute, expiredAt),
+    is('operation-key', settings.operationKeyAttribute, operationKey),
+    ...noHolds(settings),
+  ];
+}
+
+function is(name: ClauseName, attribute: string, value: AttributeValue): Clause {
+  return { name, test: { kind: 'is', attribute, value } };
+}
+
+function noHolds(settings: Settings): readonly Clause[] {
+  return holdAttributes(settings).map((attribute) => ({ name: 'no-hold', test: { kind: 'no-hold', attribute } }));
+}
 
 /** What an expiry writes, in the order of the statement. */
 export function expiryChange(
@@ -75,10 +103,4 @@ export function satisfies(item: Item, test: Test): boolean {
 // Numbers are compared as text: what DynamoDB gives back is in one spelling, and the witness is what it gave before.
 function sameScalar(a: AttributeValue | undefined, b: AttributeValue): boolean {
   return a !== undefined && tagged(a) !== undefined && tagged(a) === tagged(b);
-}
-
-function witnessValue(item: WorkItem): AttributeValue {
-  const value = untagged(item.witness);
-  if (value === undefined) throw refusal('read a witness', 'MalformedWitness');
-  return value;
 }

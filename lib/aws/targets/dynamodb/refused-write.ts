@@ -1,13 +1,14 @@
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { RecordResult, TargetCall, WorkItem } from '../../../core/ports/target.ts';
-import { classify, refusal } from '../../errors.ts';
-import { isHeld, satisfies } from './guard.ts';
+import { classify } from '../../errors.ts';
+import { absence, isThere, type Sent } from './applied.ts';
+import { isHeld, recordGuard, satisfies } from './guard.ts';
 import { keyNames, keyValues } from './keys.ts';
-import { type Item, tagged } from './values.ts';
+import type { Item } from './values.ts';
 
-/** Throws a permanent PortError for what these targets do not do. */
-export function refuseOtherKinds(call: TargetCall): void {
-  if (call.kind !== 'expire') throw refusal(`apply ${call.kind}`, 'NotSupported');
+/** A failed condition with what the store returned of the record. */
+export interface Refused extends Sent {
+  readonly Item?: Item | undefined;
 }
 
 /**
@@ -18,10 +19,11 @@ export async function explainRefusal(
   client: DynamoDBClient,
   call: TargetCall,
   item: WorkItem,
-  returned: Item | undefined,
+  refused: Refused,
 ): Promise<RecordResult> {
   try {
-    return explanation(call, item, returned ?? (await readRecord(client, call, item)));
+    const record = isThere(refused.Item) ? refused.Item : await readRecord(client, call, item);
+    return record === undefined ? absence(call, item, refused) : explanation(call, item, record);
   } catch (error) {
     return { kind: 'failed', key: item.key, failure: classify(error) };
   }
@@ -35,19 +37,21 @@ async function readRecord(client: DynamoDBClient, call: TargetCall, item: WorkIt
 }
 
 /**
- * Our own operation key in the record is proof that our write happened, whatever the record has become since
- * (pitfall P55); so it is looked for before anything else.
+ * Our own operation key in the record is proof that our expiry happened, whatever the record has become since
+ * (pitfall P55); so it is looked for before anything else. A deletion leaves no such proof.
  */
-function explanation({ settings }: TargetCall, item: WorkItem, record: Item | undefined): RecordResult {
-  const { key, operationKey } = item;
-  if (record === undefined) return { kind: 'outcome', key, outcome: 'absent', applied: 'not' };
-  if (satisfies(record, { kind: 'is', attribute: settings.operationKeyAttribute, value: { S: operationKey } })) {
+function explanation(call: TargetCall, item: WorkItem, record: Item): RecordResult {
+  const { key } = item;
+  if (call.kind === 'expire' && carriesKeyOf(call, item, record)) {
     return { kind: 'outcome', key, outcome: 'expired', applied: 'earlier' };
   }
-  if (isHeld(record, settings)) return { kind: 'outcome', key, outcome: 'held', applied: 'not' };
-  const eligible = { kind: 'is', attribute: settings.stateAttribute, value: { S: settings.eligibleState } } as const;
-  const asPlanned = satisfies(record, eligible) && tagged(record[settings.timestampAttribute]) === item.witness;
+  if (isHeld(record, call.settings)) return { kind: 'outcome', key, outcome: 'held', applied: 'not' };
+  const asPlanned = recordGuard(call, item).every(({ test }) => satisfies(record, test));
   if (!asPlanned) return { kind: 'outcome', key, outcome: 'state_changed', applied: 'not' };
   // Read after the refusal and changed between the two, or a store that reads the condition otherwise than we do.
   return { kind: 'failed', key, failure: { class: 'transient', error: 'ConditionUnexplained' } };
+}
+
+function carriesKeyOf({ settings }: TargetCall, { operationKey }: WorkItem, record: Item): boolean {
+  return satisfies(record, { kind: 'is', attribute: settings.operationKeyAttribute, value: { S: operationKey } });
 }

@@ -7,15 +7,18 @@ import {
   type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import type { EpochMillis } from '../../../core/identity/instant.ts';
+import type { RunKind } from '../../../core/identity/keys.ts';
 import { RefusedRequest } from '../../../core/plan/request.ts';
 import type { Settings } from '../../../core/policy/settings.ts';
+import { failureOf } from '../../../core/ports/failure.ts';
 import type { RecordPage, RecordSource } from '../../../core/ports/record-source.ts';
 import { portError } from '../../errors.ts';
-import { describeTable, type TableFacts } from './describe.ts';
+import { describeTable, discoveryIndex, type TableFacts } from './describe.ts';
 import { RecordReader } from './discovered.ts';
 import { Placeholders } from './expression.ts';
 import { partitionValues, upperBound } from './partition-values.ts';
-import { discoveryIndex, tableProblems } from './table-problems.ts';
+import { tableProblems, unseenTable } from './table-problems.ts';
+import { type Sought, soughtBy, type TransitionKind, transitionOf } from './transition.ts';
 import { tagged, untagged } from './values.ts';
 
 /**
@@ -29,15 +32,28 @@ export interface RecordSourceOptions {
   readonly client: DynamoDBClient;
   readonly settings: Settings;
   readonly cutoff: EpochMillis;
+  /** A deletion looks for what an earlier run expired; a run of kind `undo` has no source. */
+  readonly kind: RunKind;
   readonly itemsPerPage?: number;
 }
 
 /** Looks at the table and opens it for discovery. Throws RefusedRequest where the settings do not fit it. */
 export async function openRecordSource(options: RecordSourceOptions): Promise<RecordSource> {
-  const table = await describeTable(options.client, options.settings.recordTableName);
-  const problems = tableProblems(table, options.settings);
+  const { client, settings } = options;
+  const kind = transitionOf(options.kind);
+  const table = await lookAt(client, settings);
+  const problems = tableProblems(table, settings, kind);
   if (problems.length > 0) throw new RefusedRequest(problems);
-  return new DynamoRecordSource(table, options);
+  return new DynamoRecordSource(table, { ...options, kind });
+}
+
+async function lookAt(client: DynamoDBClient, settings: Settings): Promise<TableFacts> {
+  try {
+    return await describeTable(client, settings.recordTableName);
+  } catch (error) {
+    const problem = unseenTable(settings, failureOf(error).error);
+    throw problem === undefined ? error : new RefusedRequest([problem]);
+  }
 }
 
 /** What one segment reads: a share of a scan, or one partition of an index sorted by the timestamp. */
@@ -53,19 +69,23 @@ type Answer = Pick<ScanCommandOutput & QueryCommandOutput, 'Items' | 'LastEvalua
  */
 export class DynamoRecordSource implements RecordSource {
   readonly seesUnreadable: boolean;
+  readonly seesAll: boolean;
   readonly segments: readonly string[];
   readonly #table: TableFacts;
   readonly #options: RecordSourceOptions;
+  readonly #sought: Sought;
   readonly #reader: RecordReader;
   readonly #parts: ReadonlyMap<string, Part>;
 
-  constructor(table: TableFacts, options: RecordSourceOptions) {
+  constructor(table: TableFacts, options: RecordSourceOptions & { readonly kind: TransitionKind }) {
     this.#table = table;
     this.#options = options;
-    this.#reader = new RecordReader(table, options.settings);
+    this.#sought = soughtBy(options.kind, options.settings);
+    this.#reader = new RecordReader(table, options.settings, options.kind);
     this.#parts = partsOf(table, options.settings);
     this.segments = [...this.#parts.keys()];
     this.seesUnreadable = options.settings.recordIndexName === '';
+    this.seesAll = seesAll(table, options.settings, options.kind);
   }
 
   async page(segment: string, cursor: string | undefined): Promise<RecordPage> {
@@ -102,8 +122,8 @@ export class DynamoRecordSource implements RecordSource {
 
   /** Only the state is filtered by the store: what else decides is judged in one place, by core. */
   #stateFilter(placeholders = new Placeholders()) {
-    const { stateAttribute, eligibleState } = this.#options.settings;
-    const filter = `${placeholders.name(stateAttribute)} = ${placeholders.value({ S: eligibleState })}`;
+    const { stateAttribute } = this.#options.settings;
+    const filter = `${placeholders.name(stateAttribute)} = ${placeholders.value({ S: this.#sought.state })}`;
     return {
       FilterExpression: filter,
       ExpressionAttributeNames: placeholders.names,
@@ -118,7 +138,7 @@ export class DynamoRecordSource implements RecordSource {
     const bound = placeholders.value(upperBound(cutoff, settings.timestampFormat));
     const condition = [
       `${placeholders.name(partition?.name ?? '')} = ${placeholders.value(value)}`,
-      `${placeholders.name(settings.timestampAttribute)} <= ${bound}`,
+      `${placeholders.name(this.#sought.timestampAttribute)} <= ${bound}`,
     ].join(' AND ');
     // A Query may not filter by a key of its index; the reader leaves other states out in any case.
     const filter =
@@ -127,6 +147,24 @@ export class DynamoRecordSource implements RecordSource {
         : this.#stateFilter(placeholders);
     return { ...this.#common(), KeyConditionExpression: condition, ...filter };
   }
+}
+
+/**
+ * Whether every record that may count is seen. A query up to the cutoff sees due records only. An index scan sees the
+ * records that have all keys of the index: where a key is none of those that a record must have to be counted at all
+ * (keys of the table, state, timestamp, tenant; for a deletion the operation key), the index may be sparse and hold,
+ * say, only what somebody marked as due.
+ */
+function seesAll(table: TableFacts, settings: Settings, kind: TransitionKind): boolean {
+  if (settings.indexPartitionValues !== '') return false;
+  const certain = [
+    ...table.keys.map((key) => key.name),
+    settings.stateAttribute,
+    soughtBy(kind, settings).timestampAttribute,
+    settings.tenantAttribute,
+    ...(kind === 'delete' ? [settings.operationKeyAttribute] : []),
+  ];
+  return (discoveryIndex(table, settings)?.keys ?? []).every((key) => certain.includes(key.name));
 }
 
 function partsOf(table: TableFacts, settings: Settings): ReadonlyMap<string, Part> {

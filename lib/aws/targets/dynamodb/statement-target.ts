@@ -6,9 +6,10 @@ import {
 import type { RecordResult, Target, TargetCall, WorkItem } from '../../../core/ports/target.ts';
 import { classOfCode, portCall } from '../../errors.ts';
 import { itemSize } from '../../item-size.ts';
-import { expiryGuard } from './guard.ts';
-import { explainRefusal, refuseOtherKinds } from './refused-write.ts';
-import { expiryStatement } from './statement.ts';
+import { explainSuccess, isThere } from './applied.ts';
+import { recordGuard } from './guard.ts';
+import { explainRefusal } from './refused-write.ts';
+import { recordStatement } from './statement.ts';
 import { RECORDS_PER_CALL, type TargetOptions } from './target-options.ts';
 import { unitsOfBytes } from './write-units.ts';
 
@@ -23,33 +24,34 @@ export class DynamoStatementTarget implements Target {
   }
 
   async apply(call: TargetCall): Promise<readonly RecordResult[]> {
-    refuseOtherKinds(call);
     const answer = await this.#send(call);
     const responses = answer.Responses ?? [];
-    // An answer of another length cannot be told apart by position; our key in the record makes asking again safe.
+    // An answer of another length cannot be told apart by position. Asking again is safe: our key is in the record, or
+    // a deletion finds nothing.
     if (responses.length !== call.items.length) return call.items.map(unanswered);
-    const units = call.items.map((item, n) => unitsOf(item, responses[n]));
+    const units = call.items.map((item, n) => unitsOf(call, item, responses[n]));
     this.#options.meter.addWriteUnits(sum(units), answer.ConsumedCapacity);
-    return Promise.all(call.items.map((item, n) => this.#result(call, item, responses[n])));
+    return Promise.all(call.items.map((item, n) => this.#result(call, item, responses[n], answer)));
   }
 
-  #send(call: TargetCall): Promise<BatchExecuteStatementCommandOutput> {
-    const { client, guard = expiryGuard } = this.#options;
+  async #send(call: TargetCall): Promise<BatchExecuteStatementCommandOutput> {
+    const { client, guard = recordGuard } = this.#options;
+    const Statements = call.items.map((item) => recordStatement(call, item, guard));
     return portCall('BatchExecuteStatement', () =>
-      client.send(
-        new BatchExecuteStatementCommand({
-          Statements: call.items.map((item) => expiryStatement(call, item, guard)),
-          ReturnConsumedCapacity: 'TOTAL',
-        }),
-      ),
+      client.send(new BatchExecuteStatementCommand({ Statements, ReturnConsumedCapacity: 'TOTAL' })),
     );
   }
 
-  async #result(call: TargetCall, item: WorkItem, response: BatchStatementResponse | undefined): Promise<RecordResult> {
+  async #result(
+    call: TargetCall,
+    item: WorkItem,
+    response: BatchStatementResponse | undefined,
+    { $metadata }: BatchExecuteStatementCommandOutput,
+  ): Promise<RecordResult> {
     if (response === undefined) return unanswered(item);
-    const { Error: error } = response;
-    if (error === undefined) return { kind: 'outcome', key: item.key, outcome: 'expired', applied: 'now' };
-    if (isRefusal(response)) return explainRefusal(this.#options.client, call, item, error.Item);
+    const { Error: error, Item: old } = response;
+    if (error === undefined) return explainSuccess(call, item, old, { $metadata });
+    if (isRefusal(response)) return explainRefusal(this.#options.client, call, item, { Item: error.Item, $metadata });
     const code = error.Code ?? 'UnknownError';
     return { kind: 'failed', key: item.key, failure: { class: classOfCode(code), error: code } };
   }
@@ -63,9 +65,14 @@ function unanswered({ key }: WorkItem): RecordResult {
   return { kind: 'failed', key, failure: { class: 'transient', error: 'NoAnswer' } };
 }
 
-/** A refused write is charged by the record that refused it; one that failed otherwise is not charged. */
-function unitsOf(item: WorkItem, response: BatchStatementResponse | undefined): number {
-  if (response?.Error === undefined) return item.writeUnits;
+/**
+ * A refused write is charged by the record that refused it, and one that found no record as the smallest; one that
+ * failed otherwise is not charged.
+ */
+function unitsOf({ kind }: TargetCall, item: WorkItem, response: BatchStatementResponse | undefined): number {
+  if (response?.Error === undefined) {
+    return kind === 'delete' && !isThere(response?.Item) ? unitsOfBytes(0) : item.writeUnits;
+  }
   return isRefusal(response) ? unitsOfBytes(itemSize(response.Error.Item ?? {})) : 0;
 }
 

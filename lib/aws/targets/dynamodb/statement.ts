@@ -2,23 +2,41 @@ import type { AttributeValue, BatchStatementRequest } from '@aws-sdk/client-dyna
 import type { TargetCall, WorkItem } from '../../../core/ports/target.ts';
 import { type Clause, expiryChange, type Guard, type Test } from './guard.ts';
 import { keyNames, keyValues } from './keys.ts';
+import { transitionOf } from './transition.ts';
 
 interface Part {
   readonly text: string;
   readonly parameters: readonly AttributeValue[];
 }
 
-/** The conditional write of one record in PartiQL. A failed condition returns the record as it stands. */
-export function expiryStatement(call: TargetCall, item: WorkItem, guard: Guard): BatchStatementRequest {
-  const { settings } = call;
+/**
+ * The conditional write of one record in PartiQL. A failed condition returns the record as it stands. A deletion also
+ * returns the record as it stood, since one of a missing record succeeds: what is not returned was not there.
+ */
+export function recordStatement(call: TargetCall, item: WorkItem, guard: Guard): BatchStatementRequest {
+  const table = quoted(call.settings.recordTableName);
+  const where = conditionOf(call, item, guard);
+  if (transitionOf(call.kind) === 'delete') {
+    return statement(`DELETE FROM ${table} WHERE ${textOf(where, ' AND ')} RETURNING ALL OLD *`, where);
+  }
   const changes = expiryChange(call, item).map(([name, value]) => equals(name, value));
-  const key = keyValues(item.key, keyNames(settings)).map(([name, value]) => equals(name, value));
-  const conditions = [...key, ...guard(settings, item).map(clausePart)];
+  return statement(`UPDATE ${table} SET ${textOf(changes, ', ')} WHERE ${textOf(where, ' AND ')}`, [
+    ...changes,
+    ...where,
+  ]);
+}
+
+function statement(text: string, parts: readonly Part[]): BatchStatementRequest {
   return {
-    Statement: `UPDATE ${quoted(settings.recordTableName)} SET ${textOf(changes, ', ')} WHERE ${textOf(conditions, ' AND ')}`,
-    Parameters: [...changes, ...conditions].flatMap((part) => part.parameters),
+    Statement: text,
+    Parameters: parts.flatMap((part) => part.parameters),
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   };
+}
+
+function conditionOf(call: TargetCall, item: WorkItem, guard: Guard): readonly Part[] {
+  const key = keyValues(item.key, keyNames(call.settings)).map(([name, value]) => equals(name, value));
+  return [...key, ...guard(call, item).map(clausePart)];
 }
 
 function clausePart({ test }: Clause): Part {

@@ -1,23 +1,48 @@
 import type { Problem } from '../../../core/policy/parse.ts';
-import { SETTINGS, type SettingKey, type Settings } from '../../../core/policy/settings.ts';
-import { carries, type IndexFacts, type KeyFacts, type TableFacts } from './describe.ts';
+import type { Settings } from '../../../core/policy/settings.ts';
+import type { KeyFacts, TableFacts } from './describe.ts';
 import { holdAttributes } from './guard.ts';
-import { partitionValues } from './partition-values.ts';
+import { indexProblems } from './index-problems.ts';
+import { named, problemOf } from './problem.ts';
+import type { TransitionKind } from './transition.ts';
 import type { KeyType } from './values.ts';
 
 /** What is wrong between the settings and the record table as it is; nothing may be planned until it is mended. */
-export function tableProblems(table: TableFacts, settings: Settings): readonly Problem[] {
+export function tableProblems(table: TableFacts, settings: Settings, kind: TransitionKind): readonly Problem[] {
   return [
+    ...stateProblems(table, settings),
+    ...replicaProblems(table, settings),
     ...keyProblems(table, settings),
     ...writeProblems(table, settings),
-    ...indexProblems(table, settings),
-    ...queryProblems(table, settings),
+    ...indexProblems(table, settings, kind),
   ];
 }
 
-function problem(key: SettingKey, settings: Settings, message: string): Problem {
-  const { parameter } = SETTINGS[key];
-  return { parameter, received: JSON.stringify(settings[key]), message: `${parameter}: ${message}` };
+/** The table could not be looked at; `error` is the code of the service. Undefined where that says nothing about it. */
+export function unseenTable(settings: Settings, error: string): Problem | undefined {
+  if (/^ResourceNotFound/.test(error)) {
+    return problemOf('recordTableName', settings, 'this account and Region have no table of this name.');
+  }
+  if (/^(AccessDenied|UnauthorizedOperation)/.test(error)) {
+    return problemOf('recordTableName', settings, `the dispatcher may not describe the table (${error}).`);
+  }
+  return undefined;
+}
+
+// Reads and writes go on while an index is added or the capacity changes; in no other state can they be relied on.
+const SERVING: readonly string[] = ['ACTIVE', 'UPDATING'];
+
+function stateProblems({ status }: TableFacts, settings: Settings): readonly Problem[] {
+  if (SERVING.includes(status)) return [];
+  return [problemOf('recordTableName', settings, `the table is ${status}, not ACTIVE.`)];
+}
+
+/** A condition sees what this Region knows: a write in another one may win over ours, or be lost to it, later on. */
+function replicaProblems({ replication }: TableFacts, settings: Settings): readonly Problem[] {
+  if (replication === undefined || replication.stronglyConsistent) return [];
+  const where = replication.regions.length === 0 ? 'other Regions' : replication.regions.join(', ');
+  const message = `the table has replicas in ${where} without multi-Region strong consistency, so a hold or an activity written there may not be seen by our write. No setting declares a single writing Region, so such a table is refused.`;
+  return [problemOf('recordTableName', settings, message)];
 }
 
 function keyProblems(table: TableFacts, settings: Settings): readonly Problem[] {
@@ -25,7 +50,7 @@ function keyProblems(table: TableFacts, settings: Settings): readonly Problem[] 
   const check = (key: 'partitionKeyAttribute' | 'sortKeyAttribute', role: KeyFacts['role']) =>
     settings[key] === name(role)
       ? []
-      : [problem(key, settings, `the ${role} key of the table ${table.name} is ${named(name(role))}.`)];
+      : [problemOf(key, settings, `the ${role} key of the table ${table.name} is ${named(name(role))}.`)];
   return [...check('partitionKeyAttribute', 'partition'), ...check('sortKeyAttribute', 'sort')];
 }
 
@@ -48,46 +73,6 @@ function writeProblems(table: TableFacts, settings: Settings): readonly Problem[
       read.includes(name) && `${named(name)} is also the timestamp, the tenant or a hold.`,
       index !== undefined && `the index ${index.name} needs another type of ${named(name)}.`,
     ];
-    return reasons.flatMap((reason) => (reason === false ? [] : [problem(key, settings, reason)]));
+    return reasons.flatMap((reason) => (reason === false ? [] : [problemOf(key, settings, reason)]));
   });
-}
-
-function indexProblems(table: TableFacts, settings: Settings): readonly Problem[] {
-  if (settings.recordIndexName === '') return [];
-  const index = discoveryIndex(table, settings);
-  if (index === undefined) {
-    return [problem('recordIndexName', settings, `the table ${table.name} has no index of this name.`)];
-  }
-  const needed = [settings.stateAttribute, settings.timestampAttribute, settings.tenantAttribute];
-  const missing = needed.filter((name) => name !== '' && !carries(table, index, name));
-  return [
-    ...(index.complete ? [] : [problem('recordIndexName', settings, 'the index is still being built or removed.')]),
-    ...missing.map((name) => problem('recordIndexName', settings, `the index does not carry ${named(name)}.`)),
-  ];
-}
-
-function queryProblems(table: TableFacts, settings: Settings): readonly Problem[] {
-  if (settings.indexPartitionValues === '') return [];
-  const say = (message: string) => [problem('indexPartitionValues', settings, message)];
-  const index = discoveryIndex(table, settings);
-  if (index === undefined) return say('partition values need an index to be queried.');
-  const [partition, sort] = index.keys;
-  if (partition === undefined || sort?.role !== 'sort' || sort.name !== settings.timestampAttribute) {
-    return say(`the index ${index.name} must have one partition key and be sorted by the timestamp.`);
-  }
-  if (sort.type !== (settings.timestampFormat === 'iso-8601' ? 'S' : 'N')) {
-    return say(`the index ${index.name} is sorted by a type that timestamps of this format do not have.`);
-  }
-  if (partitionValues(settings, partition.type) === undefined) {
-    return say(`not every value fits the partition key ${named(partition.name)} of type ${partition.type}.`);
-  }
-  return [];
-}
-
-export function discoveryIndex(table: TableFacts, settings: Settings): IndexFacts | undefined {
-  return table.indexes.find((index) => index.name === settings.recordIndexName);
-}
-
-function named(attribute: string): string {
-  return attribute === '' ? '(none)' : JSON.stringify(attribute);
 }

@@ -1,15 +1,25 @@
-import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import pMap from 'p-map';
 import type { RecordResult, Target, TargetCall, WorkItem } from '../../../core/ports/target.ts';
 import { classify } from '../../errors.ts';
-import { expiryUpdate } from './expression.ts';
-import { expiryGuard } from './guard.ts';
-import { explainRefusal, refuseOtherKinds } from './refused-write.ts';
+import { itemSize } from '../../item-size.ts';
+import { explainSuccess, isThere, type Sent } from './applied.ts';
+import { deletion, expiryUpdate } from './expression.ts';
+import { recordGuard } from './guard.ts';
+import { explainRefusal } from './refused-write.ts';
 import { RECORDS_PER_CALL, type TargetOptions } from './target-options.ts';
+import { transitionOf } from './transition.ts';
+import type { Item } from './values.ts';
+import { unitsOfBytes } from './write-units.ts';
 
-const UPDATES_AT_ONCE = 8;
+const WRITES_AT_ONCE = 8;
 
-/** The target by UpdateItem: as many calls as records, some at a time, each with the SDK's own retries. */
+/** What a write answered; a deletion returns the record that was there. */
+interface Written extends Sent {
+  readonly Attributes?: Item | undefined;
+}
+
+/** The target by UpdateItem and DeleteItem: as many calls as records, some at a time, each with the SDK's own retries. */
 export class DynamoUpdateTarget implements Target {
   readonly idempotency = 'idempotent';
   readonly recordsPerCall = RECORDS_PER_CALL;
@@ -20,23 +30,35 @@ export class DynamoUpdateTarget implements Target {
   }
 
   async apply(call: TargetCall): Promise<readonly RecordResult[]> {
-    refuseOtherKinds(call);
-    return pMap(call.items, (item) => this.#update(call, item), { concurrency: UPDATES_AT_ONCE });
+    transitionOf(call.kind);
+    return pMap(call.items, (item) => this.#result(call, item), { concurrency: WRITES_AT_ONCE });
   }
 
-  async #update(call: TargetCall, item: WorkItem): Promise<RecordResult> {
-    const { client, meter, guard = expiryGuard } = this.#options;
+  async #result(call: TargetCall, item: WorkItem): Promise<RecordResult> {
+    const { client, meter } = this.#options;
+    let written: Written;
     try {
-      // Without the new image: it would travel only to be priced, and the plan has a price for it.
-      await client.send(new UpdateItemCommand({ ...expiryUpdate(call, item, guard), ReturnValues: 'NONE' }));
+      written = await this.#write(call, item);
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return explainRefusal(client, call, item, error.Item);
+      if (error instanceof ConditionalCheckFailedException) return explainRefusal(client, call, item, error);
       return { kind: 'failed', key: item.key, failure: classify(error) };
     }
-    // The client's own meter has counted one unit, or on AWS all that was consumed.
-    meter.addWriteUnits(item.writeUnits - 1, NOTHING_MORE);
-    return { kind: 'outcome', key: item.key, outcome: 'expired', applied: 'now' };
+    meter.addWriteUnits(unitsUncounted(call, item, written), NOTHING_MORE);
+    return explainSuccess(call, item, written.Attributes, written);
   }
+
+  #write(call: TargetCall, item: WorkItem): Promise<Written> {
+    const { client, guard = recordGuard } = this.#options;
+    return transitionOf(call.kind) === 'delete'
+      ? client.send(new DeleteItemCommand(deletion(call, item, guard)))
+      : client.send(new UpdateItemCommand(expiryUpdate(call, item, guard)));
+  }
+}
+
+/** The client's own meter has counted one unit, or the size of the record that was returned; on AWS all of it. */
+function unitsUncounted({ kind }: TargetCall, item: WorkItem, { Attributes: old }: Written): number {
+  if (kind !== 'delete') return item.writeUnits - 1;
+  return isThere(old) ? Math.max(0, item.writeUnits - unitsOfBytes(itemSize(old))) : 0;
 }
 
 const NOTHING_MORE = [{ CapacityUnits: 0 }];

@@ -27,6 +27,17 @@ export function leastUpdateUnits(table: TableFacts, part: Attributes, change: At
   }, own);
 }
 
+/** Write units of a deletion: the record, and its entry in each index that it is in. */
+export function deletionUnits(table: TableFacts, record: Attributes): number {
+  const own = unitsOfBytes(itemSize(record));
+  return table.indexes.reduce((sum, index) => sum + unitsOf(entryOf(table, index, record)), own);
+}
+
+/** The same where only a part of the record is known: it counts as in every index. */
+export function leastDeletionUnits(table: TableFacts, part: Attributes): number {
+  return unitsOfBytes(itemSize(part)) + table.indexes.length;
+}
+
 function indexUnits(table: TableFacts, index: IndexFacts, before: Attributes, after: Attributes): number {
   const old = entryOf(table, index, before);
   const young = entryOf(table, index, after);
