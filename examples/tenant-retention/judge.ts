@@ -25,11 +25,11 @@ const LATEST = Date.UTC(2100, 0, 1);
 
 export function judge(item: Item, { kind, cutoff, windowDays, keys }: Wanted): Standing {
   if (item.status?.S !== (kind === 'delete' ? 'EXPIRED' : 'ACTIVE')) return 'other_state';
+  const key = item.sweepOperationKey?.S;
+  if (kind === 'delete' && (key === undefined || keys.get(item.id?.S ?? '') !== key)) return 'not_due';
   const at = millisOf(kind === 'delete' ? item.expiredAt : item.lastUpdate);
   if (at === undefined) return 'unreadable';
   if (at >= cutoff || (windowDays !== null && at < cutoff - windowDays * DAY_MILLIS)) return 'not_due';
-  const key = item.sweepOperationKey?.S;
-  if (kind === 'delete' && (key === undefined || keys.get(item.id?.S ?? '') !== key)) return 'not_due';
   return isHeld(item) ? 'held' : 'planned';
 }
 

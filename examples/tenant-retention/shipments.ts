@@ -68,6 +68,9 @@ const LIFTED: readonly Item[] = [
   { legalHold: { NULL: true }, openDispute: { NULL: true } },
 ];
 
+/** Some other job expired these, with a key of its own or none: no run of ours may ever delete them. */
+const NOT_OUR_KEY: readonly Item[] = [{}, { sweepOperationKey: { S: 'AAAAAAAAAAAAAAAAAAAAAA' } }];
+
 /** The shipments of all tenants, the same ones for the same calendar but for their age, in an order of their own. */
 export function shipments(calendar: Calendar): readonly Item[] {
   const random = seededRandom(SEED);
@@ -95,8 +98,12 @@ export function shipments(calendar: Calendar): readonly Item[] {
       return lastUpdate === undefined ? {} : { lastUpdate };
     },
     closed: () => ({ ...old(), status: { S: 'CLOSED' } }),
-    // Some earlier job did this: no run of ours may ever delete it.
-    expired_by_others: () => ({ ...old(), status: { S: 'EXPIRED' }, expiredAt: { N: String(windowStart) } }),
+    expired_by_others: () => ({
+      ...old(),
+      status: { S: 'EXPIRED' },
+      expiredAt: { N: String(windowStart) },
+      ...one(NOT_OUR_KEY),
+    }),
   };
 
   return shuffledTenants(random).map((tenant, n) => ({

@@ -27,6 +27,7 @@ const HELP = `
 Examples:
   npm run local
   npm run local -- --mode report-only
+  npm run local -- --example tenant-retention
   npm run local -- --data accounts.csv --retention-days 365
   npm run local -- --data accounts.csv --scheduled-time 2026-01-01T00:00:00Z --retention-days 1461 \\
     --mode enforce --keep --json
