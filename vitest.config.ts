@@ -1,10 +1,21 @@
 import { defineConfig } from 'vitest/config';
 
+// It looks at the console, which is the worker's.
+const LOG_TEST = 'test/unit/aws/log.test.ts';
+
 export default defineConfig({
   test: {
     projects: [
-      // No unit test changes what another could see, so that modules are loaded once per worker.
-      { test: { name: 'unit', isolate: false, include: ['test/{unit,model,simulation}/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'unit',
+          // No unit test changes what another could see, so that modules are loaded once per worker.
+          isolate: false,
+          include: ['test/{unit,model,simulation}/**/*.test.ts'],
+          exclude: [LOG_TEST],
+        },
+      },
+      { test: { name: 'log', include: [LOG_TEST] } },
       {
         test: {
           name: 'infra',

@@ -111,7 +111,7 @@ describe('the deployed dispatcher refuses, names parameter and value, and change
     ...['0', '-1', '', '0d', 'NaN', '1000000000'].map((text): [Texts, string, string] => [
       { retentionDays: text },
       'RetentionDays',
-      `received \\"${text}\\"`,
+      `received "${text}"`,
     ]),
     [{ timestampAttribute: 'last"Activity' }, 'TimestampAttribute', 'Activity'],
   ])('P25: a setting that cannot be read: %j', async (texts, parameter, received) => {
