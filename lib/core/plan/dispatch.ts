@@ -1,7 +1,7 @@
 import { NO_CHECKPOINT, type RunItem } from '../ledger/items.ts';
 import type { Problem } from '../policy/parse.ts';
 import type { Settings } from '../policy/settings.ts';
-import type { Deadline, GrantProbe, RecordSource } from '../ports/index.ts';
+import { type Deadline, failureOf, type GrantProbe, type RecordSource } from '../ports/index.ts';
 import { type PublishPorts, publishRun } from '../publish/publish.ts';
 import { discover, type PlanPorts } from './discover.ts';
 import { freeze } from './freeze.ts';
@@ -119,8 +119,29 @@ export async function dispatch(
   try {
     return await carryOn(ports, claimed.run, deadline);
   } catch (error) {
+    const refused = await refuseForGood(ports, claimed.run, error);
+    if (refused?.kind === 'refused') return refused;
     await letGo(ports, claimed.run);
     throw error;
+  }
+}
+
+/**
+ * Planning that failed in a way no further try can mend, such as a missing right to read, is refused: else the
+ * reconciler would start it again for ever. Undefined where it is no such failure, or the ledger does not take it.
+ */
+async function refuseForGood(ports: DispatchPorts, run: RunItem, error: unknown): Promise<DispatchResult | undefined> {
+  const failure = failureOf(error);
+  if (!(error instanceof Error) || failure.class !== 'permanent' || run.status !== 'planning') return undefined;
+  const problem: Problem = {
+    parameter: 'RecordTableName',
+    received: run.settings.recordTableName,
+    message: `Planning failed for good: ${error.message}. Nothing was published. Check table, index and the dispatcher's permissions. Received ${run.settings.recordTableName}.`,
+  };
+  try {
+    return await refuse(ports, run, [problem]);
+  } catch {
+    return undefined;
   }
 }
 
