@@ -13,8 +13,12 @@ export function itemSize(item: Attributes): number {
 const DOCUMENT_BYTES = 3;
 const ELEMENT_BYTES = 1;
 
-/** The size of one value without its name, in bytes. */
-export function valueSize(value: AttributeValue): number {
+/**
+ * The size of one value without its name, in bytes. The SDK hands an attribute named `__proto__` over as undefined;
+ * counting must not fail for one odd attribute of one record (pitfall P20).
+ */
+export function valueSize(value: AttributeValue | undefined): number {
+  if (value === undefined) return 0;
   if (value.S !== undefined) return utf8(value.S);
   if (value.N !== undefined) return numberSize(value.N);
   if (value.B !== undefined) return value.B.byteLength;

@@ -25,6 +25,9 @@ const BOUNDS = {
   heapGrowthBytes: 5 * 1024 * 1024,
 };
 
+/** What the figures beside ours were measured on. */
+let packagesName = 'packages.csv';
+
 interface Figure {
   readonly what: string;
   readonly value: number;
@@ -84,7 +87,8 @@ async function measure(aws: LocalAws): Promise<readonly Figure[]> {
   checkComplete('rate-limited', paced);
   const file = resolve(import.meta.dirname, '../../../shared/data/packages.csv');
   const data = existsSync(file) ? file : join(import.meta.dirname, '../fixtures/packages-excerpt.csv');
-  console.error(`${data.endsWith('excerpt.csv') ? 'an excerpt of packages.csv' : 'packages.csv'} …`);
+  packagesName = data.endsWith('excerpt.csv') ? 'an excerpt of packages.csv' : 'packages.csv';
+  console.error(`${packagesName} …`);
   const packages = await runPipeline(await createStore('packages', packageItems(data)), { batchSize: BATCH_SIZE });
   checkComplete('packages.csv', packages);
   console.error('heap of a dispatcher that plans 10,000 and 200,000 records …');
@@ -135,7 +139,7 @@ function print(figures: readonly Figure[]): void {
   const round = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(4));
   for (const { what, value, unit, bound, packages } of figures) {
     const limit = bound === null ? '' : ` (bound ${bound})`;
-    const beside = packages === null ? '' : `; packages.csv ${round(packages)}`;
+    const beside = packages === null ? '' : `; ${packagesName} ${round(packages)}`;
     console.log(`${what}: ${round(value)} ${unit}${limit}${beside}`);
   }
 }

@@ -32,4 +32,9 @@ describe('item size', () => {
   it('counts attribute names in UTF-8 bytes', () => {
     expect(itemSize({ pk: { S: 'RUN#1' }, größe: { N: '100' } })).toBe(2 + 5 + (7 + 2));
   });
+
+  it('P20: an attribute that the SDK cannot hand over does not stop the count of its page', () => {
+    const odd = { id: { S: 'a' }, ['__proto__']: undefined } as unknown as Parameters<typeof itemSize>[0];
+    expect(itemSize(odd)).toBe('id'.length + 'a'.length + '__proto__'.length);
+  });
 });
