@@ -18,7 +18,7 @@ export interface ApplyPorts {
 export type Outcomes = ReadonlyMap<string, Outcome>;
 
 export type Applied =
-  | { readonly kind: 'all'; readonly outcomes: Outcomes; readonly earlier: number }
+  | { readonly kind: 'all'; readonly outcomes: Outcomes }
   | { readonly kind: 'some'; readonly outcomes: Outcomes; readonly failure: Failure }
   | { readonly kind: 'out-of-time'; readonly outcomes: Outcomes };
 
@@ -49,7 +49,6 @@ class Application {
   /** Records that an earlier try may have changed without our knowing: its answer, or its delivery, was lost. */
   readonly #tried = new Set<string>();
   readonly #firstTry: boolean;
-  #earlier = 0;
 
   constructor(ports: ApplyPorts, work: Work) {
     this.#ports = ports;
@@ -59,10 +58,6 @@ class Application {
 
   get outcomes(): Outcomes {
     return this.#outcomes;
-  }
-
-  get earlier(): number {
-    return this.#earlier;
   }
 
   /** The worst failure of those left: a permanent one decides, since trying again cannot mend it. */
@@ -102,7 +97,6 @@ class Application {
       }
       this.#failures.delete(result.key);
       this.#outcomes.set(result.key, this.#outcomeOf(result.key, result.outcome));
-      if (result.applied === 'earlier') this.#earlier += 1;
     }
   }
 
@@ -138,8 +132,8 @@ export async function applyUnit(ports: ApplyPorts, work: Work, deadline: Deadlin
     }
     items = application.left(items);
   }
-  const { outcomes, failure, earlier } = application;
-  return failure === undefined ? { kind: 'all', outcomes, earlier } : { kind: 'some', outcomes, failure };
+  const { outcomes, failure } = application;
+  return failure === undefined ? { kind: 'all', outcomes } : { kind: 'some', outcomes, failure };
 }
 
 /** What the ledger keeps of a unit's outcomes. */
