@@ -4,6 +4,7 @@ import type { RunKind, UnitId } from '../identity/keys.ts';
 import type { Problem } from '../policy/parse.ts';
 import type { Settings } from '../policy/settings.ts';
 import type { UnreadableReason } from '../policy/timestamp.ts';
+import type { FailureClass } from '../ports/failure.ts';
 import type { Cost } from './cost.ts';
 import type { RunStatus, UnitState } from './lifecycle.ts';
 import type { Outcome, OutcomeCounts } from './outcomes.ts';
@@ -55,6 +56,9 @@ export interface ClosingTotals extends DigestChain {
   readonly outcomes: OutcomeCounts;
   readonly processed: number;
   readonly skipped: number;
+  /** Records of units that a person gave up, and of units that a cancelled run left undone; part of `skipped`. */
+  readonly abandoned: number;
+  readonly cancelled: number;
   readonly remaining: number;
   readonly closedAt: EpochMillis;
 }
@@ -86,6 +90,7 @@ export interface RunItem {
   readonly published?: Published;
   readonly publishedAt?: EpochMillis;
   readonly closing?: ClosingTotals;
+  readonly cancelledAt?: EpochMillis;
   /** Planning and publishing; the units carry their own. */
   readonly cost: Cost;
   /** Passes of the reconciler in a row that found both queues empty while units were unresolved. */
@@ -117,6 +122,7 @@ export type RunChange = Partial<
     | 'published'
     | 'publishedAt'
     | 'closing'
+    | 'cancelledAt'
     | 'cost'
     | 'emptyPasses'
     | 'refusals'
@@ -200,9 +206,16 @@ export interface UnitItem {
   readonly exceptions?: Exceptions;
   /** Of the keys that the target returned outcomes for. */
   readonly keysDigest?: string;
+  /** Positions of the records that became units of their own; they stay counted in this batch. */
+  readonly split?: readonly number[];
   readonly reason?: string;
+  /** Of the last failure; kept between attempts. */
   readonly errorClass?: string;
+  readonly failureClass?: FailureClass;
   readonly requestId?: string;
+  /** When its labelled copy was last put into the dead-letter queue, and of which generation. */
+  readonly copiedAt?: EpochMillis;
+  readonly copiedGeneration?: number;
   readonly cost?: Cost;
 }
 
@@ -220,13 +233,23 @@ export type UnitChange = Partial<
     | 'counts'
     | 'exceptions'
     | 'keysDigest'
+    | 'split'
     | 'reason'
     | 'errorClass'
+    | 'failureClass'
     | 'requestId'
+    | 'copiedAt'
+    | 'copiedGeneration'
     | 'cost'
   >
 > &
   Pick<UnitItem, 'since'>;
+
+/** A record split from its batch, as it is first put: for a person to decide. */
+export type SplitUnit = Pick<UnitItem, 'unit' | 'tenant' | 'attempts' | 'since' | 'reason' | 'errorClass'> &
+  Pick<UnitItem, 'failureClass' | 'requestId' | 'bornAt' | 'startedAt' | 'finishedAt'> & {
+    readonly state: 'quarantined' | 'uncertain';
+  };
 
 /** A body that could not be read; the body itself is never stored. */
 export interface BadMessage {
@@ -235,6 +258,8 @@ export interface BadMessage {
   readonly digest: string;
   readonly reason: string;
   readonly at: EpochMillis;
+  /** Once a person gave it up; its message is then removed wherever it is met. */
+  readonly abandonedAt?: EpochMillis;
 }
 
 /** One act of a person. */
@@ -245,7 +270,54 @@ export interface AuditEntry {
   readonly reason: string;
   readonly requestId: string;
   readonly units: readonly UnitId[];
+  /** Digest of the selection that the units were taken from. */
+  readonly selection?: string;
   readonly at: EpochMillis;
   readonly previousHash: string;
   readonly hash: string;
+}
+
+/** Who paused a policy, and why. */
+export interface Pause {
+  readonly actor: string;
+  readonly reason: string;
+  readonly requestId: string;
+  readonly at: EpochMillis;
+}
+
+/** A pause that is over. */
+export interface PastPause {
+  readonly from: EpochMillis;
+  readonly until: EpochMillis;
+}
+
+/** The policy's switch. The guarantee of a pause; the event source mapping is only its economy. */
+export interface Control {
+  readonly pause: Pause | undefined;
+  /** The latest `PAUSES_KEPT`, oldest first: time that no unit is to be held older for. */
+  readonly pauses: readonly PastPause[];
+  /** What is still to be done to the event source mapping; undefined where it is as it should be. */
+  readonly intake: 'to-disable' | 'to-enable' | undefined;
+  readonly auditHead: AuditHead | undefined;
+}
+
+export const NO_CONTROL: Control = { pause: undefined, pauses: [], intake: undefined, auditHead: undefined };
+
+/** Older ones are forgotten; a unit that was held up by one of those counts as older than it is, and a person decides. */
+export const PAUSES_KEPT = 20;
+
+/** A unit as a selection names it: what arrives later, or comes back under another generation, is not in it. */
+export interface SelectedUnit {
+  readonly runId: string;
+  readonly unit: UnitId;
+  readonly generation: number;
+}
+
+/** What an act chose, frozen. Its digest is its name. */
+export interface Selection {
+  readonly policyId: string;
+  readonly digest: string;
+  readonly at: EpochMillis;
+  /** Sorted by run, then by ordinal and position. */
+  readonly units: readonly SelectedUnit[];
 }

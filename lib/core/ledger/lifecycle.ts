@@ -49,6 +49,16 @@ export const RUN_EDGES = {
     to: 'complete_with_quarantine',
     reason: 'everything is terminal but what waits for a person',
   },
+  cancel: {
+    from: ['planning', 'awaiting_approval', 'publishing', 'draining'],
+    to: 'cancelled',
+    reason: 'a person stopped it; what is finished stays',
+  },
+  settle: {
+    from: ['cancelled'],
+    to: 'cancelled',
+    reason: 'what was under way has ended: the totals of a cancelled run are final',
+  },
   reopen: { from: ['complete_with_quarantine'], to: 'draining', reason: 'a person brought quarantined units back' },
 } as const satisfies Record<string, Edge<RunStatus>>;
 
@@ -79,6 +89,36 @@ export const UNIT_EDGES = {
     to: 'quarantined',
     orAbsent: true,
     reason: 'permanent failure or attempts spent: a person decides',
+  },
+  release: {
+    from: ['in_progress'],
+    to: 'published',
+    orAbsent: false,
+    reason: 'the delivery ended before the unit did; its message comes again',
+  },
+  doubt: {
+    from: ['in_progress'],
+    to: 'uncertain',
+    orAbsent: false,
+    reason: 'an effect may have happened and may not be tried again: a person decides',
+  },
+  copy: {
+    from: ['quarantined'],
+    to: 'quarantined',
+    orAbsent: false,
+    reason: 'a labelled copy lies in the dead-letter queue',
+  },
+  abandon: {
+    from: ['quarantined'],
+    to: 'abandoned',
+    orAbsent: false,
+    reason: 'a person gave it up',
+  },
+  cancel: {
+    from: ['planned', 'published', 'in_progress'],
+    to: 'cancelled',
+    orAbsent: false,
+    reason: 'its run was cancelled',
   },
   redrive: {
     from: ['quarantined'],
@@ -115,6 +155,13 @@ export function isFinishedRun(status: RunStatus): boolean {
  */
 export function isOpenRun(status: RunStatus): boolean {
   return !isFinishedRun(status) || status === 'complete_with_quarantine';
+}
+
+/**
+ * True where a run stands in the sparse index after this move. A cancelled run stays there until its totals are final.
+ */
+export function staysOpen(edge: RunEdge): boolean {
+  return edge === 'cancel' || isOpenRun(RUN_EDGES[edge].to);
 }
 
 /** True where the unit stands in the sparse index: it needs someone or something. */

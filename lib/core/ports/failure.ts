@@ -9,6 +9,8 @@ export interface Failure {
   /** The error's code or name, never its message: messages may quote record content. */
   readonly error: string;
   readonly requestId?: string;
+  /** Code or name of the error beneath, such as `ECONNRESET`; never its message. */
+  readonly cause?: string;
 }
 
 /** A port call that failed. The cause is for debugging and is never logged whole. */

@@ -3,16 +3,20 @@ import type { UnitId } from '../identity/keys.ts';
 import type {
   AuditEntry,
   BadMessage,
+  Control,
   Lease,
+  Pause,
   RunChange,
   RunItem,
+  Selection,
   Slice,
+  SplitUnit,
   Tally,
   TenantReport,
   UnitChange,
   UnitItem,
 } from '../ledger/items.ts';
-import type { RunEdge, UnitEdge } from '../ledger/lifecycle.ts';
+import type { RunEdge, RunStatus, UnitEdge } from '../ledger/lifecycle.ts';
 
 export type CreatedRun = { readonly kind: 'created' } | { readonly kind: 'exists'; readonly run: RunItem };
 
@@ -55,10 +59,25 @@ export interface LoadedUnit {
   readonly unit: UnitItem | undefined;
 }
 
-/** An open unit as the sparse index shows it: eventually consistent, identifiers only. */
-export interface OpenUnit extends UnitRef {
-  readonly generation: number;
+/** An open unit as the sparse index shows it: eventually consistent. */
+export type OpenUnit = UnitRef &
+  Pick<UnitItem, 'generation' | 'tenant' | 'records' | 'attempts' | 'since'> &
+  Pick<UnitItem, 'reason' | 'errorClass' | 'failureClass' | 'copiedAt' | 'copiedGeneration'>;
+
+export type OpenUnitsWanted =
+  | { readonly state: 'planned'; readonly dueAt: EpochMillis }
+  | { readonly state: 'quarantined' | 'uncertain' };
+
+/** What may stop a unit between two target calls. */
+export interface Stops {
+  readonly control: Control;
+  readonly runStatus: RunStatus | undefined;
 }
+
+/** `moved` also where the same request had made the move before. `control` is the item as it stands. */
+export type ControlMoved =
+  | { readonly kind: 'moved'; readonly control: Control }
+  | { readonly kind: 'refused'; readonly control: Control };
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -101,6 +120,35 @@ export interface Ledger {
   readUnit(ref: UnitRef): Promise<UnitItem | undefined>;
   moveUnit(ref: UnitRef, edge: UnitEdge, guard: UnitGuard, change: UnitChange): Promise<UnitMoved>;
 
+  /**
+   * Commits a batch without the records that failed, and puts each of those as a unit of its own, in one transaction: a
+   * split unit exists exactly where its batch names its position. `change.split` holds the positions.
+   */
+  splitUnit(
+    ref: UnitRef,
+    guard: UnitGuard,
+    change: UnitChange & { readonly split: readonly number[] },
+    children: readonly SplitUnit[],
+  ): Promise<UnitMoved>;
+
+  /** `NO_CONTROL` where the policy has no control item. */
+  readControl(policyId: string): Promise<Control>;
+  /** The control item and the run's status in one read. */
+  readStops(policyId: string, runId: string): Promise<Stops>;
+  /** Pauses where nothing is paused; sets `intake` to `to-disable`. */
+  pause(policyId: string, pause: Pause): Promise<ControlMoved>;
+  /**
+   * Ends the pause that began at `since`, remembers it among `pauses`, and sets `intake` to `to-enable`. Refused where
+   * another pause stands, or none.
+   */
+  resume(policyId: string, since: EpochMillis, now: EpochMillis): Promise<ControlMoved>;
+  /** Notes that the event source mapping is as it should be, where `intake` is still `done`. */
+  settleIntake(policyId: string, done: 'to-disable' | 'to-enable'): Promise<void>;
+
+  /** Putting the same selection again is putting it. */
+  putSelection(selection: Selection): Promise<void>;
+  readSelection(policyId: string, digest: string): Promise<Selection | undefined>;
+
   /** What a policy version meant when a plan of it was first frozen; undefined where none was. */
   versionDigest(policyId: string, policyVersion: string): Promise<string | undefined>;
   /** Makes a version mean this digest where it means nothing yet; `other` where it means another. */
@@ -109,15 +157,15 @@ export interface Ledger {
   /** Runs that are not finished, or closed around a quarantine. Eventually consistent. */
   openRuns(cursor: string | undefined): Promise<Page<string>>;
   /** Planned units due at `now`, or quarantined units; oldest first within a shard. Eventually consistent. */
-  openUnits(
-    wanted: { readonly state: 'planned'; readonly dueAt: EpochMillis } | { readonly state: 'quarantined' },
-    cursor: string | undefined,
-  ): Promise<Page<OpenUnit>>;
+  openUnits(wanted: OpenUnitsWanted, cursor: string | undefined): Promise<Page<OpenUnit>>;
 
   /** Puts the entry where its number is the head's count, and moves the head, in one transaction. */
   appendAudit(scope: AuditScope, entry: AuditEntry): Promise<'appended' | 'moved-on'>;
   auditTrail(scope: AuditScope, cursor: string | undefined): Promise<Page<AuditEntry>>;
   /** Keeps the first sighting: reason and time. */
   recordBadMessage(message: BadMessage): Promise<void>;
+  readBadMessage(policyId: string, digest: string): Promise<BadMessage | undefined>;
+  /** Notes that a person gave the message up; the first time stays. */
+  abandonBadMessage(policyId: string, digest: string, at: EpochMillis): Promise<void>;
   badMessages(policyId: string, cursor: string | undefined): Promise<Page<BadMessage>>;
 }

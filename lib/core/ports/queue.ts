@@ -6,6 +6,8 @@ export interface OutgoingMessage {
   readonly body: string;
   /** SQS `MessageGroupId`: set again on every send, it is not kept with the message. */
   readonly group: string;
+  /** Seconds from 0 to 900 before anybody receives it. */
+  readonly delaySeconds?: number;
 }
 
 export interface SendFailure {
@@ -32,7 +34,7 @@ export const SEND_BATCH_LIMIT = 10;
 /** A message in the dead-letter queue. */
 export interface DeadLetter {
   readonly body: string;
-  /** Labels set by a consumer that gave up; empty where SQS moved the message by itself. */
+  /** Labels set by whoever gave up; empty where SQS moved the message by itself. */
   readonly labels: Readonly<Record<string, string>>;
   readonly sentAt: number;
   /** Opaque; valid until the peek's visibility ends. */
@@ -48,7 +50,9 @@ export interface Queue {
   sendDeadLetter(body: string, labels: Readonly<Record<string, string>>, group: string): Promise<void>;
   /** Receives up to 10 messages of the dead-letter queue and hides them for so long; empty where none came. */
   receiveDeadLetters(hideSeconds: number): Promise<readonly DeadLetter[]>;
-  deleteDeadLetter(handle: string): Promise<void>;
-  releaseDeadLetter(handle: string): Promise<void>;
+  /** One DeleteMessageBatch: 1 to 10 handles. Returns those that were not confirmed. */
+  deleteDeadLetters(handles: readonly string[]): Promise<readonly string[]>;
+  /** Lets 1 to 10 received messages be seen again at once; one that is not confirmed shows when its hiding ends. */
+  releaseDeadLetters(handles: readonly string[]): Promise<void>;
   depth(): Promise<QueueDepth>;
 }

@@ -55,12 +55,39 @@ export interface Resumer {
   resume(scheduledTime: EpochMillis): Promise<void>;
 }
 
+/** Whether the queue's messages reach the consumers at all: the event source mapping. */
+export interface Intake {
+  /** Says the same again without harm. */
+  set(state: 'on' | 'off'): Promise<void>;
+}
+
 /** Ends long work in time. */
 export interface Deadline {
   remainingMillis(): number;
 }
 
-/** One structured event; identifiers and counts only, never record content. */
+export type LogLevel = 'info' | 'warn' | 'error';
+export type LogFields = Readonly<Record<string, string | number | null>>;
+
+/**
+ * Structured events, one line each; identifiers and counts only, never record content. Events that `TERMINAL_EVENTS`
+ * names are also kept where they outlive the routine ones.
+ */
 export interface Log {
-  event(level: 'info' | 'warn' | 'error', name: string, fields: Readonly<Record<string, string | number | null>>): void;
+  event(level: LogLevel, name: string, fields: LogFields): void;
 }
+
+/** Events that end something or that a person caused. The rest is routine. */
+export const TERMINAL_EVENTS: ReadonlySet<string> = new Set([
+  'unit_quarantined',
+  'unit_uncertain',
+  'message_quarantined',
+  'unattributed_redrive',
+  'run_refused',
+  'run_closed',
+  'run_cancelled',
+  'run_overdue',
+  'proof_mismatch',
+  'dead_letters_missing',
+  'audit',
+]);

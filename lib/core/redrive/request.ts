@@ -1,35 +1,241 @@
+import type { EpochMillis } from '../identity/instant.ts';
+import { parseInstant } from '../identity/instant.ts';
 import { RefusedRequest } from '../plan/request.ts';
 import type { Problem } from '../policy/parse.ts';
 
+/** Which quarantined units an act is about; every part that is there must match. */
+export interface UnitFilter {
+  readonly run?: string;
+  /** `<ordinal>` or `<ordinal>.<position>`; only together with `run`. */
+  readonly unit?: string;
+  readonly tenant?: string;
+  /** Of the quarantine, such as `attempts_spent`. */
+  readonly reason?: string;
+  readonly errorClass?: string;
+  readonly olderThanHours?: number;
+}
+
+/** How units are chosen: by a filter, all of them, or exactly those of a selection that was frozen before. */
+export type Choice =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'filter'; readonly filter: UnitFilter }
+  | { readonly kind: 'selection'; readonly digest: string };
+
+/** Who does something and why; audited before anything takes effect. */
+export interface Named {
+  readonly actor: string;
+  readonly reason: string;
+}
+
+export interface UnitsRequest extends Named {
+  readonly choice: Choice;
+  readonly effect: 'dry-run' | 'real';
+  /** Units that this call may look at; the rest is left for the next. */
+  readonly limit: number | undefined;
+}
+
+export interface RedriveUnits extends UnitsRequest {
+  readonly act: 'redrive';
+  /** Units per second; undefined: at once. */
+  readonly perSecond: number | undefined;
+  /** When the first of them is due; undefined: now. */
+  readonly startAt: EpochMillis | undefined;
+  readonly beyondGenerations: 'refused' | 'allowed';
+}
+
 /** What a person may ask of the redrive function. */
-export type RedriveRequest =
-  | { readonly act: 'list' }
-  | { readonly act: 'redrive'; readonly actor: string; readonly reason: string };
+export type ActRequest =
+  | { readonly act: 'list'; readonly filter: UnitFilter; readonly limit: number }
+  | { readonly act: 'inspect'; readonly run: string; readonly unit: string }
+  | RedriveUnits
+  | (UnitsRequest & { readonly act: 'abandon' })
+  | (Named & { readonly act: 'abandon-message'; readonly digest: string })
+  | (Named & { readonly act: 'pause' | 'resume' })
+  | (Named & { readonly act: 'cancel'; readonly run: string });
 
+const ACTS = ['list', 'inspect', 'redrive', 'abandon', 'pause', 'resume', 'cancel'] as const;
+const FIELDS: Readonly<Record<(typeof ACTS)[number], readonly string[]>> = {
+  list: ['filter', 'limit'],
+  inspect: ['run', 'unit'],
+  redrive: ['filter', 'all', 'selection', 'dryRun', 'perSecond', 'startAt', 'beyondGenerations', 'limit'],
+  abandon: ['filter', 'all', 'selection', 'dryRun', 'limit', 'message'],
+  pause: [],
+  resume: [],
+  cancel: ['run'],
+};
+const FILTER_FIELDS = ['run', 'unit', 'tenant', 'reason', 'errorClass', 'olderThanHours'];
 const MAX_TEXT = 500;
+const LISTED = 100;
+const MAX_LISTED = 1_000;
+const MAX_PER_SECOND = 1_000;
+const MAX_HOURS = 24 * 366;
+const MAX_LIMIT = 10_000;
+const UNIT = /^(0|[1-9][0-9]{0,7})(\.(0|[1-9][0-9]{0,3}))?$/;
 
-function problem(parameter: string, received: unknown, message: string): Problem {
-  const text = received === undefined ? '(nothing)' : JSON.stringify(received);
-  return { parameter, received: text, message: `${message} Received ${text}.` };
-}
+/** Reads one event, gathering everything that is wrong with it. */
+class Reader {
+  readonly problems: Problem[] = [];
+  readonly #event: Readonly<Record<string, unknown>>;
 
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT;
-}
-
-/** Reads the function's event. A redrive needs an actor and a reason, and says `all` since it takes everything. */
-export function readRedriveRequest(event: unknown): RedriveRequest {
-  const request = (typeof event === 'object' && event !== null ? event : {}) as Record<string, unknown>;
-  if (request.act === 'list') return { act: 'list' };
-  if (request.act !== 'redrive') {
-    throw new RefusedRequest([problem('act', request.act, 'act must be "list" or "redrive".')]);
+  constructor(event: Readonly<Record<string, unknown>>) {
+    this.#event = event;
   }
-  const { actor, reason, all } = request;
-  const problems: Problem[] = [];
-  if (!isName(actor))
-    problems.push(problem('actor', actor, `actor must say who acts, in 1 to ${MAX_TEXT} characters.`));
-  if (!isName(reason)) problems.push(problem('reason', reason, `reason must say why, in 1 to ${MAX_TEXT} characters.`));
-  if (all !== true) problems.push(problem('all', all, 'This redrive brings back everything: say so with "all": true.'));
-  if (!isName(actor) || !isName(reason) || problems.length > 0) throw new RefusedRequest(problems);
-  return { act: 'redrive', actor: actor.trim(), reason: reason.trim() };
+
+  refuse(parameter: string, received: unknown, message: string): undefined {
+    const text = received === undefined ? '(nothing)' : (JSON.stringify(received) ?? typeof received);
+    this.problems.push({ parameter, received: text, message: `${message} Received ${text}.` });
+    return undefined;
+  }
+
+  allow(names: readonly string[], prefix = ''): void {
+    for (const name of Object.keys(this.#event)) {
+      if (!names.includes(name)) {
+        this.refuse(`${prefix}${name}`, this.#event[name], `There is no "${name}" here; known: ${names.join(', ')}.`);
+      }
+    }
+  }
+
+  text(name: string, what: string, pattern?: RegExp): string | undefined {
+    const value = this.#event[name];
+    const fits = typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT;
+    if (fits && (pattern === undefined || pattern.test(value))) return value.trim();
+    return this.refuse(name, value, `${name} must be ${what}, in 1 to ${MAX_TEXT} characters.`);
+  }
+
+  optional<T>(name: string, read: (name: string) => T | undefined): T | undefined {
+    return this.#event[name] === undefined ? undefined : read(name);
+  }
+
+  number(name: string, min: number, max: number, kind: 'whole' | 'any'): number | undefined {
+    const value = this.#event[name];
+    const fits = typeof value === 'number' && value >= min && value <= max;
+    if (fits && (kind === 'any' || Number.isInteger(value))) return value;
+    return this.refuse(
+      name,
+      value,
+      `${name} must be a ${kind === 'whole' ? 'whole ' : ''}number from ${min} to ${max}.`,
+    );
+  }
+
+  flag(name: string): 'yes' | 'no' {
+    const value = this.#event[name];
+    if (value !== undefined && typeof value !== 'boolean') this.refuse(name, value, `${name} must be true or false.`);
+    return value === true ? 'yes' : 'no';
+  }
+
+  done<T>(request: T): T {
+    if (this.problems.length > 0) throw new RefusedRequest(this.problems);
+    return request;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function withoutGaps<T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
+function readFilter(outer: Reader, value: unknown): UnitFilter {
+  if (value === undefined) return {};
+  if (!isObject(value)) {
+    outer.refuse('filter', value, 'filter must be an object.');
+    return {};
+  }
+  const reader = new Reader(value);
+  reader.allow(FILTER_FIELDS, 'filter.');
+  const text = (name: string) => reader.optional(name, () => reader.text(name, 'text'));
+  const filter = withoutGaps({
+    run: text('run'),
+    unit: reader.optional('unit', () => reader.text('unit', 'an ordinal, or ordinal.position', UNIT)),
+    tenant: text('tenant'),
+    reason: text('reason'),
+    errorClass: text('errorClass'),
+    olderThanHours: reader.optional('olderThanHours', () => reader.number('olderThanHours', 0, MAX_HOURS, 'any')),
+  });
+  if (filter.unit !== undefined && filter.run === undefined) {
+    reader.refuse('filter.unit', filter.unit, 'A unit is only named together with its run: give filter.run too.');
+  }
+  outer.problems.push(...reader.problems);
+  return filter;
+}
+
+/** An empty filter is everything, and has to be spelled out. */
+function readChoice(reader: Reader, event: Readonly<Record<string, unknown>>): Choice {
+  const filter = readFilter(reader, event.filter);
+  const all = reader.flag('all') === 'yes';
+  const digest = reader.optional('selection', () => reader.text('selection', 'the digest of a frozen selection'));
+  const filtered = Object.keys(filter).length > 0;
+  const ways = [all, filtered, digest !== undefined].filter(Boolean).length;
+  if (ways === 0) reader.refuse('filter', event.filter, 'Say which units: a filter, "selection", or "all": true.');
+  if (ways > 1) reader.refuse('filter', event.filter, 'Give only one of filter, "selection" and "all": true.');
+  if (digest !== undefined) return { kind: 'selection', digest };
+  return all ? { kind: 'all' } : { kind: 'filter', filter };
+}
+
+function readNamed(reader: Reader): Named {
+  return { actor: reader.text('actor', 'who acts') ?? '', reason: reader.text('reason', 'why') ?? '' };
+}
+
+function readUnits(reader: Reader, event: Readonly<Record<string, unknown>>): UnitsRequest {
+  return {
+    choice: readChoice(reader, event),
+    effect: reader.flag('dryRun') === 'yes' ? 'dry-run' : 'real',
+    limit: reader.optional('limit', () => reader.number('limit', 1, MAX_LIMIT, 'whole')),
+    // A dry run moves nothing and needs no name.
+    ...(event.dryRun === true ? { actor: '', reason: '' } : readNamed(reader)),
+  };
+}
+
+function readInstant(reader: Reader, value: unknown): EpochMillis | undefined {
+  const millis = typeof value === 'string' ? parseInstant(value) : undefined;
+  if (millis === undefined) reader.refuse('startAt', value, 'startAt must be an instant such as 2026-01-31T02:00:00Z.');
+  return millis;
+}
+
+/** Reads the redrive function's event; throws RefusedRequest with everything that is wrong with it. */
+export function readActRequest(received: unknown): ActRequest {
+  const event = isObject(received) ? received : {};
+  const reader = new Reader(event);
+  const act = ACTS.find((name) => name === event.act);
+  if (act === undefined) {
+    reader.refuse('act', event.act, `act must be one of ${ACTS.join(', ')}.`);
+    throw new RefusedRequest(reader.problems);
+  }
+  reader.allow(['act', 'actor', 'reason', ...FIELDS[act]]);
+  switch (act) {
+    case 'list': {
+      const limit = reader.optional('limit', () => reader.number('limit', 0, MAX_LISTED, 'whole')) ?? LISTED;
+      return reader.done({ act, filter: readFilter(reader, event.filter), limit });
+    }
+    case 'inspect':
+      return reader.done({
+        act,
+        run: reader.text('run', 'the id of a run') ?? '',
+        unit: reader.text('unit', 'an ordinal, or ordinal.position', UNIT) ?? '',
+      });
+    case 'redrive':
+      return reader.done({
+        act,
+        ...readUnits(reader, event),
+        perSecond: reader.optional('perSecond', () => reader.number('perSecond', 0.001, MAX_PER_SECOND, 'any')),
+        startAt: event.startAt === undefined ? undefined : readInstant(reader, event.startAt),
+        beyondGenerations: reader.flag('beyondGenerations') === 'yes' ? 'allowed' : 'refused',
+      });
+    case 'abandon':
+      if (event.message === undefined) return reader.done({ act, ...readUnits(reader, event) });
+      return reader.done({
+        act: 'abandon-message',
+        digest: reader.text('message', 'the digest of a message') ?? '',
+        ...readNamed(reader),
+      });
+    case 'pause':
+    case 'resume':
+      return reader.done({ act, ...readNamed(reader) });
+    case 'cancel':
+      return reader.done({ act, run: reader.text('run', 'the id of a run') ?? '', ...readNamed(reader) });
+  }
 }
