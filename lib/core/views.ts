@@ -56,7 +56,12 @@ export interface RunView {
   readonly held: number | null;
   readonly overLimit: number | null;
   readonly processed: number;
+  /** `abandoned` and `cancelled` included. */
   readonly skipped: number;
+  /** Records of units that a person gave up. */
+  readonly abandoned: number;
+  /** Records that a cancelled run left undone. */
+  readonly cancelled: number;
   readonly remaining: number | null;
   readonly outcomes: OutcomeCounts;
   readonly unreadable: number | null;
@@ -130,6 +135,8 @@ export function viewRun(run: RunItem, standing: Standing, now: EpochMillis): Run
     overLimit: plan?.overLimit ?? null,
     processed: standing.processed,
     skipped: standing.skipped,
+    abandoned: standing.abandoned,
+    cancelled: standing.cancelled,
     remaining: plan === undefined ? null : standing.remaining,
     outcomes: standing.outcomes,
     unreadable: sumOrNull(unreadable),
@@ -166,7 +173,10 @@ export interface UnitView {
   readonly notBefore: string | null;
   readonly reason: string | null;
   readonly errorClass: string | null;
+  readonly failureClass: string | null;
   readonly requestId: string | null;
+  /** Positions of the records that became units of their own. */
+  readonly split: readonly number[];
   readonly outcomes: OutcomeCounts;
 }
 
@@ -185,6 +195,8 @@ export function viewUnit(unit: UnitItem): UnitView {
     notBefore: instantOrNull(unit.notBefore),
     reason: unit.reason ?? null,
     errorClass: unit.errorClass ?? null,
+    failureClass: unit.failureClass ?? null,
+    split: unit.split ?? [],
     requestId: unit.requestId ?? null,
     outcomes: unit.counts ?? {},
   };
@@ -207,10 +219,18 @@ export interface TenantView {
   readonly outcomes: OutcomeCounts;
 }
 
-export function viewTenant(report: TenantReport, outcomes: OutcomeCounts): TenantView {
+/** `standing` is of the tenant's own batches; `status` is the run's. */
+export function viewTenant(
+  report: TenantReport,
+  standing: Standing | undefined,
+  status: RunItem['status'],
+): TenantView {
   const { tenant, discovered, held, planned, overLimit } = report;
+  const { outcomes = {}, abandoned = 0, quarantinedRecords = 0 } = standing ?? {};
   const processed = processedCount(outcomes);
-  const skipped = skippedCount(outcomes);
+  const done = skippedCount(outcomes) + abandoned;
+  const left = planned - processed - done;
+  const cancelled = status === 'cancelled' ? left - quarantinedRecords : 0;
   return {
     tenant,
     discovered,
@@ -218,8 +238,8 @@ export function viewTenant(report: TenantReport, outcomes: OutcomeCounts): Tenan
     planned,
     overLimit,
     processed,
-    skipped,
-    remaining: planned - processed - skipped,
+    skipped: done + cancelled,
+    remaining: left - cancelled,
     oldest: instantOrNull(report.oldest),
     outcomes,
   };

@@ -1,6 +1,6 @@
 import type { EpochMillis } from '../identity/instant.ts';
 import { operationKey } from '../identity/keys.ts';
-import type { Exceptions, SliceEntry } from '../ledger/items.ts';
+import type { Exceptions } from '../ledger/items.ts';
 import { countOutcomes, OUTCOMES, type Outcome, type OutcomeCounts, PROCESSED } from '../ledger/outcomes.ts';
 import { REMAINING_TIME_MARGIN_MILLIS } from '../policy/budget.ts';
 import type { Clock, Deadline, Failure, Random, RecordResult, Target, WorkItem } from '../ports/index.ts';
@@ -17,10 +17,20 @@ export interface ApplyPorts {
 /** Outcomes by record key, as the target returned them. */
 export type Outcomes = ReadonlyMap<string, Outcome>;
 
-export type Applied =
-  | { readonly kind: 'all'; readonly outcomes: Outcomes }
-  | { readonly kind: 'some'; readonly outcomes: Outcomes; readonly failure: Failure }
-  | { readonly kind: 'out-of-time'; readonly outcomes: Outcomes };
+/** Failures by record key, of records that have no outcome. */
+export type Failures = ReadonlyMap<string, Failure>;
+
+/** Why no further target call may be made. `unknown`: the ledger does not say whether one may. */
+export type Stopped =
+  | { readonly why: 'out-of-time' | 'paused' | 'cancelled' }
+  | { readonly why: 'unknown'; readonly failure: Failure };
+
+/** `changed`: records that this delivery itself changed; those that an earlier one had changed are no progress. */
+export type Applied = { readonly outcomes: Outcomes; readonly changed: number } & (
+  | { readonly kind: 'all' }
+  | { readonly kind: 'some'; readonly failures: Failures }
+  | { readonly kind: 'stopped'; readonly stopped: Stopped }
+);
 
 const ROUNDS = 3;
 
@@ -30,9 +40,17 @@ export interface Pace {
   readonly until: EpochMillis;
 }
 
-function workItems({ run, slice }: Work): readonly WorkItem[] {
+/** What is asked before each target call. */
+export interface CallPermit {
+  readonly deadline: Deadline;
+  readonly pace: Pace | undefined;
+  /** Undefined where the call may be made. */
+  readonly stopped: () => Promise<Stopped | undefined>;
+}
+
+function workItems({ run, records }: Work): readonly WorkItem[] {
   const { policyId, policyVersion, cutoff, kind } = run;
-  return slice.entries.map(({ key, witness, writeUnits }: SliceEntry) => ({
+  return [...records.values()].map(({ key, witness, writeUnits }) => ({
     key,
     witness,
     writeUnits,
@@ -49,27 +67,28 @@ class Application {
   /** Records that an earlier try may have changed without our knowing: its answer, or its delivery, was lost. */
   readonly #tried = new Set<string>();
   readonly #firstTry: boolean;
+  #changed = 0;
 
   constructor(ports: ApplyPorts, work: Work) {
     this.#ports = ports;
     this.#work = work;
-    this.#firstTry = (work.unit?.attempts ?? 0) === 0 && work.reference.generation === 0;
+    // A record is split from its batch because a try at it failed.
+    const alone = work.records.size < work.slice.entries.length;
+    this.#firstTry = (work.unit?.startedAt ?? 0) === 0 && work.reference.generation === 0 && !alone;
   }
 
-  get outcomes(): Outcomes {
-    return this.#outcomes;
+  get told(): { readonly outcomes: Outcomes; readonly changed: number } {
+    return { outcomes: this.#outcomes, changed: this.#changed };
   }
 
-  /** The worst failure of those left: a permanent one decides, since trying again cannot mend it. */
-  get failure(): Failure | undefined {
-    const failures = [...this.#failures.values()];
-    return failures.find((failure) => failure.class === 'permanent') ?? failures[0];
+  get failures(): Failures {
+    return this.#failures;
   }
 
   /** Makes one target call for items that have no outcome yet. */
   async call(items: readonly WorkItem[]): Promise<void> {
     for (const item of items) {
-      this.#failures.set(item.key, { class: 'transient', error: 'NoAnswer' });
+      this.#failures.set(item.key, { class: 'uncertain', error: 'NoAnswer' });
     }
     try {
       const { kind, settings } = this.#work.run;
@@ -97,16 +116,23 @@ class Application {
       }
       this.#failures.delete(result.key);
       this.#outcomes.set(result.key, this.#outcomeOf(result.key, result.outcome));
+      if (result.applied === 'now') this.#changed += 1;
     }
   }
 
   /** Items worth another try within this delivery. */
   left(items: readonly WorkItem[]): readonly WorkItem[] {
-    return items.filter((item) => {
-      const failure = this.#failures.get(item.key);
-      return failure === undefined ? !this.#outcomes.has(item.key) : failure.class === 'transient';
+    return items.filter(({ key }) => {
+      const failure = this.#failures.get(key);
+      return failure === undefined ? !this.#outcomes.has(key) : mayTryAgain(failure, this.#ports.target);
     });
   }
+}
+
+/** An effect that may or may not have happened is tried again only where trying twice does no harm. */
+export function mayTryAgain(failure: Failure, target: Pick<Target, 'idempotency'>): boolean {
+  if (failure.class === 'uncertain') return target.idempotency === 'idempotent';
+  return failure.class !== 'permanent';
 }
 
 async function keepPace(clock: Clock, { from, until }: Pace, share: number): Promise<void> {
@@ -116,24 +142,25 @@ async function keepPace(clock: Clock, { from, until }: Pace, share: number): Pro
 
 /**
  * Applies the transition to every record of a unit, call by call, and tries again what failed for a moment. Starts no
- * call that the remaining time may not cover, and none before its share of the pace has come.
+ * call that the remaining time may not cover, none before its share of the pace has come, and none that is not
+ * permitted at that very moment.
  */
-export async function applyUnit(ports: ApplyPorts, work: Work, deadline: Deadline, pace?: Pace): Promise<Applied> {
+export async function applyUnit(ports: ApplyPorts, work: Work, permit: CallPermit): Promise<Applied> {
   const application = new Application(ports, work);
   let items = workItems(work);
   for (let round = 0; round < ROUNDS && items.length > 0; round += 1) {
     if (round > 0) await ports.clock.sleep(backoffMillis(round, ports.random));
     for (let start = 0; start < items.length; start += ports.target.recordsPerCall) {
-      if (round === 0 && pace !== undefined) await keepPace(ports.clock, pace, start / items.length);
-      if (deadline.remainingMillis() < REMAINING_TIME_MARGIN_MILLIS) {
-        return { kind: 'out-of-time', outcomes: application.outcomes };
-      }
+      if (round === 0 && permit.pace !== undefined) await keepPace(ports.clock, permit.pace, start / items.length);
+      const outOfTime = permit.deadline.remainingMillis() < REMAINING_TIME_MARGIN_MILLIS;
+      const stopped: Stopped | undefined = outOfTime ? { why: 'out-of-time' } : await permit.stopped();
+      if (stopped !== undefined) return { kind: 'stopped', ...application.told, stopped };
       await application.call(items.slice(start, start + ports.target.recordsPerCall));
     }
     items = application.left(items);
   }
-  const { outcomes, failure } = application;
-  return failure === undefined ? { kind: 'all', outcomes } : { kind: 'some', outcomes, failure };
+  const { told, failures } = application;
+  return failures.size === 0 ? { kind: 'all', ...told } : { kind: 'some', ...told, failures };
 }
 
 /** What the ledger keeps of a unit's outcomes. */
@@ -142,7 +169,7 @@ export function accountFor(
   outcomes: Outcomes,
 ): { readonly counts: OutcomeCounts; readonly exceptions: Exceptions } {
   const exceptions: { [K in Outcome]?: number[] } = {};
-  for (const [position, { key }] of work.slice.entries.entries()) {
+  for (const [position, { key }] of work.records) {
     const outcome = outcomes.get(key);
     if (outcome !== undefined && !PROCESSED.includes(outcome)) {
       exceptions[outcome] = [...(exceptions[outcome] ?? []), position];

@@ -1,4 +1,5 @@
-import type { FailureClass } from '../ports/index.ts';
+import type { OutcomeCounts } from '../ledger/outcomes.ts';
+import type { Failure } from '../ports/index.ts';
 
 /** One receipt of a message. Its ids identify the delivery, never the work. */
 export interface Delivery {
@@ -6,6 +7,23 @@ export interface Delivery {
   readonly handle: string;
   readonly body: string;
   readonly receiveCount: number;
+  /** Text attributes of the message: only a copy that was put into the dead-letter queue has any. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What is told of a delivery besides its decision: counts and codes. */
+export interface Told {
+  /** The attempt that it made, from 1; absent where none was made. */
+  readonly attempt?: number;
+  /** Records by outcome, of this delivery. */
+  readonly counts?: OutcomeCounts;
+  /** Records that failed, and the failure that decided. */
+  readonly failedRecords?: number;
+  readonly failure?: Failure;
+  /** Units of their own that it made of failed records, and why. */
+  readonly isolated?: readonly { readonly unit: string; readonly reason: string; readonly failure: Failure }[];
+  /** Positions and outcomes of records that were changed, for a sample of them. */
+  readonly sample?: readonly { readonly position: number; readonly outcome: string }[];
 }
 
 /**
@@ -13,18 +31,29 @@ export interface Delivery {
  * leaves the message in the queue.
  */
 export type Decision =
-  | {
-      readonly kind: 'acknowledge';
-      readonly why: 'committed' | 'remembered' | 'terminal' | 'stale' | 'quarantined' | 'postponed' | 'bad_message';
-    }
+  | { readonly kind: 'acknowledge'; readonly why: AcknowledgeReason; readonly told: Told }
   | {
       readonly kind: 'retry';
       readonly why: RetryReason;
-      /** Seconds until the message should come again; undefined leaves it to the queue's visibility timeout. */
-      readonly afterSeconds: number | undefined;
-      readonly errorClass: string;
-      readonly failureClass: FailureClass;
+      /** Seconds until the message should come again. */
+      readonly afterSeconds: number;
+      readonly told: Told & { readonly failure: Failure };
     };
+
+export type AcknowledgeReason =
+  | 'committed'
+  | 'remembered'
+  | 'terminal'
+  | 'stale'
+  | 'isolated'
+  | 'quarantined'
+  | 'uncertain'
+  | 'duplicate_of_quarantined'
+  | 'unattributed_redrive'
+  | 'unattributed_redrive_refused'
+  | 'postponed'
+  | 'cancelled'
+  | 'bad_message';
 
 export type RetryReason =
   | 'ledger_unavailable'

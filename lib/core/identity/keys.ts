@@ -41,3 +41,18 @@ export function batchUnit(ordinal: number): UnitId {
 export function ordinalOf(unit: UnitId): number {
   return Number(unit.split('.', 1)[0]);
 }
+
+/** Position in the slice of a record that is a unit of its own, from 0; undefined for a batch. */
+export function positionOf(unit: UnitId): number | undefined {
+  const position = unit.split('.', 2)[1];
+  return position === undefined ? undefined : Number(position);
+}
+
+export function splitUnitOf(batch: UnitId, position: number): UnitId {
+  return `${batch}.${position}`;
+}
+
+/** Orders units as their batches lie, a batch before the records split from it. */
+export function compareUnits(a: UnitId, b: UnitId): number {
+  return ordinalOf(a) - ordinalOf(b) || (positionOf(a) ?? -1) - (positionOf(b) ?? -1);
+}

@@ -25,7 +25,7 @@ export interface DispatchPorts extends Omit<PlanPorts, 'source' | 'eligible'>, P
  * `out-of-time`: saved, to be resumed. `lease-lost`: another dispatcher took over.
  */
 export interface DispatchResult {
-  readonly kind: 'dispatched' | 'refused' | 'joined' | 'out-of-time' | 'lease-lost';
+  readonly kind: 'dispatched' | 'refused' | 'joined' | 'out-of-time' | 'paused' | 'lease-lost';
   readonly runId: string;
   readonly status: RunItem['status'];
   readonly problems: readonly Problem[];
@@ -63,10 +63,14 @@ async function tryAgain(ports: DispatchPorts, settings: Settings, run: RunItem):
   return moved.kind === 'moved' ? { kind: 'claimed', run: moved.run } : { kind: 'joined', run };
 }
 
-async function giveBack(ports: DispatchPorts, run: RunItem): Promise<DispatchResult> {
+async function giveBack(
+  ports: DispatchPorts,
+  run: RunItem,
+  because: 'out-of-time' | 'paused' = 'out-of-time',
+): Promise<DispatchResult> {
   const edge = run.status === 'planning' ? 'checkpoint' : 'advance';
   await ports.ledger.moveRun(run.runId, edge, run.lease.epoch, { leaseUntil: 0 });
-  return result('out-of-time', run);
+  return result(because, run);
 }
 
 async function refuse(ports: DispatchPorts, run: RunItem, problems: readonly Problem[]): Promise<DispatchResult> {
@@ -167,7 +171,7 @@ async function carryOn(ports: DispatchPorts, claimed: RunItem, deadline: Deadlin
   if (run.status !== 'publishing') return result('dispatched', run);
   const published = await publishRun(ports, run, deadline);
   if (published.kind === 'lease-lost') return result('lease-lost', run);
-  if (published.kind === 'out-of-time') return giveBack(ports, published.run);
+  if (published.kind !== 'published') return giveBack(ports, published.run, published.kind);
   return result('dispatched', published.run);
 }
 

@@ -1,6 +1,7 @@
 import { asciiJson, digestOf, lengthPrefixed } from '../identity/encode.ts';
 import { type EpochMillis, formatInstant, parseInstant } from '../identity/instant.ts';
 import type { UnitId } from '../identity/keys.ts';
+import type { RunItem, UnitItem } from '../ledger/items.ts';
 import type { Signer, Verified } from '../ports/index.ts';
 
 export const SCHEMA_VERSION = 1;
@@ -19,6 +20,18 @@ export interface BatchReference {
   readonly unit: UnitId;
   /** Of redrive: 0 for the first publish. */
   readonly generation: number;
+}
+
+/** How a run refers to one of its units at the generation that it has now. */
+export function referenceTo(run: RunItem, unit: Pick<UnitItem, 'unit' | 'tenant' | 'generation'>): BatchReference {
+  return {
+    runId: run.runId,
+    tenant: unit.tenant,
+    cutoff: run.cutoff,
+    policyVersion: run.policyVersion,
+    unit: unit.unit,
+    generation: unit.generation,
+  };
 }
 
 export type ParsedBody =

@@ -20,13 +20,23 @@ export interface Unconfirmed {
 const SEND_ROUNDS = 4;
 const CALLS_AT_ONCE = 4;
 
-async function sendOnce(ports: SendPorts, references: readonly BatchReference[]): Promise<readonly Unconfirmed[]> {
+/** How long, in seconds from 0 to 900, a message is held back in the queue before anybody receives it. */
+export type DelayOf = (reference: BatchReference) => number;
+
+const AT_ONCE: DelayOf = () => 0;
+
+async function sendOnce(
+  ports: SendPorts,
+  references: readonly BatchReference[],
+  delayOf: DelayOf,
+): Promise<readonly Unconfirmed[]> {
   const messages = await Promise.all(
     references.map(
       async (reference, index): Promise<OutgoingMessage> => ({
         id: String(index),
         body: await encodeReference(reference, ports.signer),
         group: groupOf(reference.tenant),
+        ...(delayOf(reference) > 0 ? { delaySeconds: delayOf(reference) } : {}),
       }),
     ),
   );
@@ -41,11 +51,15 @@ async function sendOnce(ports: SendPorts, references: readonly BatchReference[])
   });
 }
 
-async function sendChunk(ports: SendPorts, chunk: readonly BatchReference[]): Promise<readonly Unconfirmed[]> {
+async function sendChunk(
+  ports: SendPorts,
+  chunk: readonly BatchReference[],
+  delayOf: DelayOf,
+): Promise<readonly Unconfirmed[]> {
   const refused: Unconfirmed[] = [];
   let left = chunk;
   for (let round = 0; left.length > 0; round += 1) {
-    const unconfirmed = await sendOnce(ports, left);
+    const unconfirmed = await sendOnce(ports, left, delayOf);
     refused.push(...unconfirmed.filter((entry) => entry.failure.fault === 'sender'));
     const again = unconfirmed.filter((entry) => entry.failure.fault === 'service');
     if (again.length === 0) return refused;
@@ -63,10 +77,11 @@ async function sendChunk(ports: SendPorts, chunk: readonly BatchReference[]): Pr
 export async function sendReferences(
   ports: SendPorts,
   references: readonly BatchReference[],
+  delayOf: DelayOf = AT_ONCE,
 ): Promise<readonly Unconfirmed[]> {
   const chunks: (readonly BatchReference[])[] = [];
   for (let start = 0; start < references.length; start += SEND_BATCH_LIMIT) {
     chunks.push(references.slice(start, start + SEND_BATCH_LIMIT));
   }
-  return (await pMap(chunks, (chunk) => sendChunk(ports, chunk), { concurrency: CALLS_AT_ONCE })).flat();
+  return (await pMap(chunks, (chunk) => sendChunk(ports, chunk, delayOf), { concurrency: CALLS_AT_ONCE })).flat();
 }

@@ -1,6 +1,7 @@
+import { keysDigest } from '../identity/digests.ts';
 import { formatInstant } from '../identity/instant.ts';
-import { batchUnit, operationKey } from '../identity/keys.ts';
-import type { AuditEntry, RunItem, UnitItem } from '../ledger/items.ts';
+import { batchUnit, operationKey, positionOf, splitUnitOf } from '../identity/keys.ts';
+import type { AuditEntry, RunItem, Slice, UnitItem } from '../ledger/items.ts';
 import { earlierRuns, expiredByUs } from '../plan/history.ts';
 import { digestOfSlice } from '../plan/open-slices.ts';
 import type { Ledger } from '../ports/index.ts';
@@ -31,7 +32,7 @@ export async function explainRecord(
   const { policyId, policyVersion, policyDigest, cutoff, kind, settings } = run;
   const ours = operationKey({ policyId, policyVersion, recordKey: key, cutoff, kind });
   const carriesKey = now.kind === 'present' && now.record.operationKey === ours;
-  const unit = place && (await ledger.readUnit({ runId: run.runId, unit: batchUnit(place.slice.ordinal) }));
+  const unit = place && (await unitOf(ledger, run, place));
   return {
     runId: run.runId,
     status: run.status,
@@ -59,6 +60,14 @@ export async function explainRecord(
     planned: place === undefined ? null : await viewPlace(ledger, run, place, unit),
     recordNow: viewRecordNow(now, carriesKey),
   };
+}
+
+/** The unit that a record is in: its batch, or itself where it was split from it. */
+async function unitOf(ledger: Ledger, { runId }: RunItem, { slice, position }: Place): Promise<UnitItem | undefined> {
+  const batch = batchUnit(slice.ordinal);
+  const unit = await ledger.readUnit({ runId, unit: batch });
+  const isSplit = unit?.split?.includes(position) ?? false;
+  return isSplit ? ledger.readUnit({ runId, unit: splitUnitOf(batch, position) }) : unit;
 }
 
 /** As the dispatcher does. */
@@ -97,7 +106,7 @@ async function viewPlace(
   const batch = batchUnit(slice.ordinal);
   const acts: ActView[] = [];
   for await (const audited of everyItem((cursor) => ledger.auditTrail({ kind: 'run', runId: run.runId }, cursor))) {
-    if (audited.units.includes(batch)) acts.push(viewAct(audited));
+    if (audited.units.includes(unit?.unit ?? batch)) acts.push(viewAct(audited));
   }
   return {
     batch,
@@ -109,9 +118,18 @@ async function viewPlace(
     sliceIntact: digestOfSlice(slice) === slice.digest,
     state: unitStateOf(run, slice.ordinal, unit),
     unit: unit === undefined ? null : viewUnit(unit),
-    accountedFor: unit?.state === 'committed' ? unit.keysDigest === slice.keysDigest : null,
+    accountedFor: isAccountedFor(slice, position, unit),
     acts,
   };
+}
+
+/** Whether a committed unit's digest is that of the keys which it should have accounted for. */
+function isAccountedFor(slice: Slice, position: number, unit: UnitItem | undefined): boolean | null {
+  if (unit?.state !== 'committed') return null;
+  const alone = positionOf(unit.unit) !== undefined;
+  const split = new Set(unit.split ?? []);
+  const own = slice.entries.filter((_entry, place) => (alone ? place === position : !split.has(place)));
+  return unit.keysDigest === keysDigest(own.map(({ key }) => key));
 }
 
 function viewAct({ act, actor, reason, requestId, at }: AuditEntry): ActView {

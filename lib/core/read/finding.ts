@@ -10,7 +10,7 @@ import type { RecordNow, RecordState } from './record-now.ts';
  * What became of one record in one run. `changed` and `skipped` are final. `deleted_or_gone`: it was removed, and which
  * of the two its batch counted it as is not kept. `outcome_not_kept`: its batch is committed, but had more exceptions
  * than its item could keep, and the record does not say either. `reported`: the run was report-only, so nothing was to
- * happen. `refused`: the run was, so nothing was published.
+ * happen. `given_up`: a person abandoned its unit or cancelled the run. `refused`: the run was, so nothing was published.
  */
 export type Finding =
   | { readonly kind: 'changed'; readonly outcome: Outcome; readonly saidBy: 'ledger' | 'record' }
@@ -18,6 +18,7 @@ export type Finding =
   | { readonly kind: 'skipped'; readonly outcome: Outcome }
   | { readonly kind: 'outcome_not_kept' }
   | { readonly kind: 'quarantined'; readonly reason: string | null; readonly errorClass: string | null }
+  | { readonly kind: 'given_up'; readonly state: 'abandoned' | 'cancelled' }
   | { readonly kind: 'unsettled'; readonly state: UnitState }
   | { readonly kind: 'reported' }
   | { readonly kind: 'refused' }
@@ -90,7 +91,7 @@ export function judgePlanned(
   if (state === 'quarantined') {
     return { kind: 'quarantined', reason: unit?.reason ?? null, errorClass: unit?.errorClass ?? null };
   }
-  return { kind: 'unsettled', state };
+  return state === 'abandoned' || state === 'cancelled' ? { kind: 'given_up', state } : { kind: 'unsettled', state };
 }
 
 const CHANGED: Readonly<Record<RunItem['kind'], Outcome>> = { expire: 'expired', delete: 'deleted', undo: 'undone' };

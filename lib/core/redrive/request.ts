@@ -30,8 +30,10 @@ export interface Named {
 export interface UnitsRequest extends Named {
   readonly choice: Choice;
   readonly effect: 'dry-run' | 'real';
-  /** Units that this call may look at; the rest is left for the next. */
+  /** Units that this call may move; the rest is left for the next. */
   readonly limit: number | undefined;
+  /** Place in the selection to begin at, from 0; what lies before it is taken as done. */
+  readonly from: number;
 }
 
 export interface RedriveUnits extends UnitsRequest {
@@ -57,8 +59,8 @@ const ACTS = ['list', 'inspect', 'redrive', 'abandon', 'pause', 'resume', 'cance
 const FIELDS: Readonly<Record<(typeof ACTS)[number], readonly string[]>> = {
   list: ['filter', 'limit'],
   inspect: ['run', 'unit'],
-  redrive: ['filter', 'all', 'selection', 'dryRun', 'perSecond', 'startAt', 'beyondGenerations', 'limit'],
-  abandon: ['filter', 'all', 'selection', 'dryRun', 'limit', 'message'],
+  redrive: ['filter', 'all', 'selection', 'dryRun', 'perSecond', 'startAt', 'beyondGenerations', 'limit', 'from'],
+  abandon: ['filter', 'all', 'selection', 'dryRun', 'limit', 'from', 'message'],
   pause: [],
   resume: [],
   cancel: ['run'],
@@ -185,6 +187,7 @@ function readUnits(reader: Reader, event: Readonly<Record<string, unknown>>): Un
     choice: readChoice(reader, event),
     effect: reader.flag('dryRun') === 'yes' ? 'dry-run' : 'real',
     limit: reader.optional('limit', () => reader.number('limit', 1, MAX_LIMIT, 'whole')),
+    from: reader.optional('from', () => reader.number('from', 0, MAX_LIMIT, 'whole')) ?? 0,
     // A dry run moves nothing and needs no name.
     ...(event.dryRun === true ? { actor: '', reason: '' } : readNamed(reader)),
   };

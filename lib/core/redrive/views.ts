@@ -91,8 +91,10 @@ export interface ActView {
   readonly moved: number;
   /** Selected, but no longer as the selection names them: somebody else, or an earlier call, had moved them. */
   readonly alreadyMoved: number;
-  /** Selected and not looked at yet: run it again with the same selection. */
+  /** Selected and not looked at yet: call again with the same selection. */
   readonly left: number;
+  /** Place in the selection for `from` of the next call; null where nothing is left. */
+  readonly next: number | null;
   readonly leftOut: LeftOut;
   /** True where more matched than one selection holds. */
   readonly truncated: boolean;

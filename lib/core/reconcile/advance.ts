@@ -1,0 +1,127 @@
+import type { RunItem } from '../ledger/items.ts';
+import type { Log, Resumer } from '../ports/index.ts';
+import type { TendPorts } from '../redrive/tend.ts';
+import { standingOf } from './batches.ts';
+import { closingOf, verdict } from './closing.ts';
+import { EMPTY_PASSES, MESSAGE_LIFE_MILLIS, recoverLostMessages } from './lost.ts';
+import { HOUR_MILLIS, isOverdue } from './overdue.ts';
+
+export interface AdvancePorts extends TendPorts {
+  readonly resumer: Resumer;
+  readonly log: Log;
+}
+
+/** What a pass found before it looked at the runs. */
+export interface Surroundings {
+  readonly policy: 'open' | 'paused';
+  /** `silent`: the work queue is empty, and whatever the dead-letter queue holds is accounted for. */
+  readonly queues: 'silent' | 'busy';
+}
+
+/** What was done for one run, in runs and units. */
+export interface Advanced {
+  readonly resumed?: number;
+  readonly closed?: number;
+  readonly recovered?: number;
+  readonly mismatched?: number;
+  readonly overdue?: number;
+}
+
+/** What was under way when a run was cancelled has ended after this: the longest timeout of a function. */
+const CANCELLED_SETTLES_MILLIS = 15 * 60_000;
+
+async function recover(ports: AdvancePorts, run: RunItem, silentSince: number): Promise<Advanced> {
+  const recovered = await recoverLostMessages(ports, run, silentSince);
+  if (recovered > 0) ports.log.event('warn', 'messages_recovered', { runId: run.runId, units: recovered });
+  return { recovered };
+}
+
+/** Looks for messages that vanished; never while paused, when nobody would take them. */
+async function watchQueues(ports: AdvancePorts, run: RunItem, around: Surroundings): Promise<Advanced> {
+  if (around.policy === 'paused') return {};
+  const emptyPasses = around.queues === 'silent' ? run.emptyPasses + 1 : 0;
+  const now = ports.clock.now();
+  if (emptyPasses >= EMPTY_PASSES) {
+    const advanced = await recover(ports, run, now);
+    await ports.ledger.moveRun(run.runId, 'watch', undefined, { emptyPasses: 0 });
+    return advanced;
+  }
+  if (emptyPasses !== run.emptyPasses) await ports.ledger.moveRun(run.runId, 'watch', undefined, { emptyPasses });
+  const silentSince = now - MESSAGE_LIFE_MILLIS;
+  return (run.publishedAt ?? now) <= silentSince ? recover(ports, run, silentSince) : {};
+}
+
+async function tryToClose(ports: AdvancePorts, run: RunItem, around: Surroundings): Promise<Advanced> {
+  const judged = verdict(run, await standingOf(ports.ledger, run), ports.clock.now());
+  switch (judged.kind) {
+    case 'open':
+      return watchQueues(ports, run, around);
+    case 'mismatch':
+      ports.log.event('error', 'proof_mismatch', { runId: run.runId, what: judged.what });
+      return { mismatched: 1 };
+    case 'complete':
+    case 'complete-with-quarantine': {
+      const edge = judged.kind === 'complete' ? 'complete' : 'completeWithQuarantine';
+      const moved = await ports.ledger.moveRun(run.runId, edge, undefined, { closing: judged.closing });
+      ports.log.event('info', 'run_closed', { runId: run.runId, status: moved.run?.status ?? 'unknown' });
+      return { closed: moved.kind === 'moved' ? 1 : 0 };
+    }
+  }
+}
+
+/** A unit that a person brought back while the run was being closed is under way in a closed run: open it again. */
+async function reopenIfMoved(ports: AdvancePorts, run: RunItem): Promise<Advanced> {
+  const { activeUnits, unresolvedUnits, quarantinedUnits } = await standingOf(ports.ledger, run);
+  // A unit without an item is none that moved: the ledger's retention may have taken what was committed long ago.
+  const finished = unresolvedUnits === 0 && quarantinedUnits === 0;
+  if (activeUnits === 0 && !finished) return {};
+  await ports.ledger.moveRun(run.runId, 'reopen', undefined, { emptyPasses: 0 });
+  return {};
+}
+
+/** Writes the totals of a cancelled run once nothing of it can be under way any more. */
+async function settleCancelled(ports: AdvancePorts, run: RunItem): Promise<Advanced> {
+  const now = ports.clock.now();
+  if (now - (run.cancelledAt ?? run.createdAt) < CANCELLED_SETTLES_MILLIS) return {};
+  const closing = closingOf(await standingOf(ports.ledger, run), now);
+  const moved = await ports.ledger.moveRun(run.runId, 'settle', undefined, { closing });
+  return { closed: moved.kind === 'moved' ? 1 : 0 };
+}
+
+/** Says so at every pass: whoever missed the first time is told again. */
+function watchDeadline({ log, clock }: AdvancePorts, run: RunItem): Advanced {
+  const now = clock.now();
+  if (!isOverdue(run, now)) return {};
+  const hours = Math.floor((now - run.scheduledTime) / HOUR_MILLIS);
+  const { runDeadlineHours } = run.settings;
+  log.event('error', 'run_overdue', { runId: run.runId, status: run.status, hours, runDeadlineHours });
+  return { overdue: 1 };
+}
+
+async function advanceByStatus(ports: AdvancePorts, run: RunItem, around: Surroundings): Promise<Advanced> {
+  switch (run.status) {
+    case 'draining':
+      return tryToClose(ports, run, around);
+    case 'complete_with_quarantine':
+      return reopenIfMoved(ports, run);
+    case 'cancelled':
+      return settleCancelled(ports, run);
+    case 'planning':
+    case 'publishing': {
+      const waits = run.status === 'publishing' && around.policy === 'paused';
+      if (waits || run.lease.until > ports.clock.now()) return {};
+      await ports.resumer.resume(run.scheduledTime);
+      return { resumed: 1 };
+    }
+    default:
+      return {};
+  }
+}
+
+/** Takes one open run as far as it can go by itself. */
+export async function advanceRun(ports: AdvancePorts, runId: string, around: Surroundings): Promise<Advanced> {
+  const run = await ports.ledger.readRun(runId);
+  if (run === undefined) return {};
+  const overdue = watchDeadline(ports, run);
+  return { ...(await advanceByStatus(ports, run, around)), ...overdue };
+}

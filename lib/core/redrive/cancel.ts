@@ -1,0 +1,68 @@
+import pMap from 'p-map';
+import type { UnitItem } from '../ledger/items.ts';
+import { RUN_EDGES } from '../ledger/lifecycle.ts';
+import { RefusedRequest } from '../plan/request.ts';
+import { everyItem } from '../read/pages.ts';
+import { audit } from './audit.ts';
+import type { Named } from './request.ts';
+import type { TendPorts } from './tend.ts';
+import type { CancelView } from './views.ts';
+
+const MOVES_AT_ONCE = 8;
+
+function refuse(run: string, message: string): never {
+  throw new RefusedRequest([{ parameter: 'run', received: run, message: `${message} Received "${run}".` }]);
+}
+
+/** Closes the units whose items say that they were not started; the others are closed by their consumers. */
+async function closeUnits(ports: TendPorts, runId: string): Promise<number> {
+  const close = async (unit: UnitItem): Promise<number> => {
+    const now = ports.clock.now();
+    const { generation, attempts } = unit;
+    const change = { since: now, finishedAt: now, reason: 'cancelled' };
+    return (await ports.ledger.moveUnit(unit, 'cancel', { generation, attempts }, change)).kind === 'moved' ? 1 : 0;
+  };
+  let closed = 0;
+  let page: UnitItem[] = [];
+  const flush = async () => {
+    const done = await pMap(page, close, { concurrency: MOVES_AT_ONCE });
+    closed += done.reduce((sum, one) => sum + one, 0);
+    page = [];
+  };
+  for await (const unit of everyItem((cursor) => ports.ledger.units(runId, cursor))) {
+    if (unit.state === 'planned' || unit.state === 'published') page.push(unit);
+    if (page.length >= 100) await flush();
+  }
+  await flush();
+  return closed;
+}
+
+/**
+ * Cancels a run: what is finished stays, what is under way stops before its next target call, what was not started
+ * never is. Done again, it closes what an earlier call did not come to.
+ */
+export async function cancel(
+  ports: TendPorts,
+  { actor, reason, run: runId }: Named & { readonly run: string },
+  requestId: string,
+): Promise<CancelView> {
+  const { ledger, clock, policyId } = ports;
+  const run = await ledger.readRun(runId);
+  if (run === undefined || run.policyId !== policyId) return refuse(runId, 'No run of this id is in the ledger.');
+  if (run.status === 'cancelled') {
+    return { act: 'cancel', runId, result: 'already', closedUnits: await closeUnits(ports, runId) };
+  }
+  const from: readonly string[] = RUN_EDGES.cancel.from;
+  if (!from.includes(run.status)) {
+    return refuse(runId, `The run is ${run.status}: only a run that is ${from.join(', ')} can be cancelled.`);
+  }
+  const act = { act: 'cancel', actor, reason, requestId } as const;
+  await audit(ports, { kind: 'run', runId }, act, { units: [] }, clock.now());
+  const now = clock.now();
+  const moved = await ledger.moveRun(runId, 'cancel', undefined, { cancelledAt: now, leaseUntil: 0 });
+  if (moved.run?.status !== 'cancelled') {
+    return refuse(runId, `The run is ${moved.run?.status ?? 'gone'} by now and was not cancelled.`);
+  }
+  ports.log.event('warn', 'run_cancelled', { runId, requestId });
+  return { act: 'cancel', runId, result: 'done', closedUnits: await closeUnits(ports, runId) };
+}
