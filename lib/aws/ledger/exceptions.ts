@@ -18,7 +18,8 @@ export function decodeExceptions(encoded: string): Exceptions {
   return exceptions;
 }
 
-function rangesOf(positions: readonly number[]): string {
+/** Positions in ascending order as ranges: `0-5,9`. */
+export function rangesOf(positions: readonly number[]): string {
   const ranges: { first: number; last: number }[] = [];
   for (const position of [...positions].sort((a, b) => a - b)) {
     const open = ranges.at(-1);
@@ -28,7 +29,7 @@ function rangesOf(positions: readonly number[]): string {
   return ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
 }
 
-function positionsOf(ranges: string): number[] {
+export function positionsOf(ranges: string): number[] {
   if (ranges === '') return [];
   return ranges.split(',').flatMap((range) => {
     const [first = 0, last = first] = range.split('-').map(Number);

@@ -67,7 +67,7 @@ export function either(...clauses: readonly Clause[]): Clause {
   return (at) => clauses.map((clause) => `(${clause(at)})`).join(' OR ');
 }
 
-/** What one update does to an item. */
+/** What one update does to an item; it does something. */
 export interface Update {
   readonly set: Attributes;
   /** Set only where the item has no such attribute yet. */
@@ -87,6 +87,9 @@ export function updateClause({ set, initially = {}, increase = {}, remove = [] }
       ...Object.entries(increase).map(([name, value]) => `${at.name(name)} = ${at.name(name)} + ${at.value(value)}`),
     ];
     const removes = remove.map((name) => at.name(name));
-    return `SET ${sets.join(', ')}${removes.length === 0 ? '' : ` REMOVE ${removes.join(', ')}`}`;
+    return [
+      ...(sets.length === 0 ? [] : [`SET ${sets.join(', ')}`]),
+      ...(removes.length === 0 ? [] : [`REMOVE ${removes.join(', ')}`]),
+    ].join(' ');
   };
 }

@@ -1,8 +1,12 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Attributes } from '../item-size.ts';
+import { positionsOf, rangesOf } from './exceptions.ts';
 
-/** How a property is stored. Structures are JSON in a string: nothing looks inside them but us. */
-export type Field = 'text' | 'number' | 'json';
+/**
+ * How a property is stored. Structures are JSON in a string: nothing looks inside them but us. Positions are ranges in
+ * a string.
+ */
+export type Field = 'text' | 'number' | 'json' | 'positions';
 
 /** The properties of one item type; each is stored under its own name. */
 export type Fields = Readonly<Record<string, Field>>;
@@ -34,6 +38,8 @@ function encodeField(field: Field, value: unknown): AttributeValue {
       return number(value as number | null);
     case 'json':
       return text(JSON.stringify(value));
+    case 'positions':
+      return text(rangesOf(value as readonly number[]));
   }
 }
 
@@ -55,5 +61,7 @@ function decodeField(field: Field, attribute: AttributeValue): unknown {
       return attribute.NULL === true ? null : Number(attribute.N);
     case 'json':
       return JSON.parse(attribute.S ?? 'null');
+    case 'positions':
+      return positionsOf(attribute.S ?? '');
   }
 }

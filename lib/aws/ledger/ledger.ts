@@ -4,10 +4,14 @@ import { ordinalOf } from '../../core/identity/keys.ts';
 import type {
   AuditEntry,
   BadMessage,
+  Control,
   Lease,
+  Pause,
   RunChange,
   RunItem,
+  Selection,
   Slice,
+  SplitUnit,
   Tally,
   TenantReport,
   UnitChange,
@@ -16,13 +20,16 @@ import type {
 import type { RunEdge, UnitEdge } from '../../core/ledger/lifecycle.ts';
 import type {
   AuditScope,
+  ControlMoved,
   CreatedRun,
   FencedWrite,
   Ledger,
   LoadedUnit,
   OpenUnit,
+  OpenUnitsWanted,
   Page,
   RunMoved,
+  Stops,
   UnitGuard,
   UnitMoved,
   UnitRef,
@@ -31,25 +38,21 @@ import type { Clock, Random } from '../../core/ports/services.ts';
 import { refusal } from '../errors.ts';
 import type { Attributes } from '../item-size.ts';
 import { appendAudit } from './audit.ts';
+import { abandonBadMessage, readBadMessage, recordBadMessage } from './bad-messages.ts';
 import { batchGet } from './batch-get.ts';
-import { absent, beginsWith, between, type Clause } from './expression.ts';
+import { pausePolicy, readControl, readStops, resumePolicy, settleIntake } from './control.ts';
+import { beginsWith, between, type Clause } from './expression.ts';
 import { putFenced } from './fenced.ts';
 import { text } from './fields.ts';
-import { decodeOpenUnit, type OpenUnitsWanted, openPage, openRuns, openUnits } from './open-index.ts';
-import {
-  decodeAudit,
-  decodeMessage,
-  decodeTally,
-  decodeTenant,
-  encodeMessage,
-  encodeTally,
-  encodeTenant,
-} from './report-items.ts';
+import { decodeOpenUnit, openPage, openRuns, openUnits } from './open-index.ts';
+import { decodeAudit, decodeMessage, decodeTally, decodeTenant, encodeTally, encodeTenant } from './report-items.ts';
 import { type Expiry, expiryAfter } from './retention.ts';
 import { decodeRun, runKey } from './run-item.ts';
 import { createRun, moveRun, takeLease } from './runs.ts';
 import { LEDGER_KEY, policyPartition, runPartition, SK, scopePartition, sliceSort, tallySort } from './schema.ts';
+import { putSelection, readSelection } from './selections.ts';
 import { decodeSlice, encodeSlice, sliceKey } from './slice-item.ts';
+import { splitUnit } from './split.ts';
 import { LedgerTable } from './table.ts';
 import { decodeUnit, unitKey } from './unit-item.ts';
 import { moveUnit } from './units.ts';
@@ -171,6 +174,43 @@ export class DynamoLedger implements Ledger {
     return moveUnit(this.#table, this.#expiry, ref, edge, guard, change);
   }
 
+  splitUnit(
+    ref: UnitRef,
+    guard: UnitGuard,
+    change: UnitChange & { readonly split: readonly number[] },
+    children: readonly SplitUnit[],
+  ): Promise<UnitMoved> {
+    return splitUnit(this.#table, this.#expiry, ref, guard, change, children);
+  }
+
+  readControl(policyId: string): Promise<Control> {
+    return readControl(this.#table, policyId);
+  }
+
+  readStops(policyId: string, runId: string): Promise<Stops> {
+    return readStops(this.#ports, this.#ports.tableName, policyId, runId);
+  }
+
+  pause(policyId: string, pause: Pause): Promise<ControlMoved> {
+    return pausePolicy(this.#table, policyId, pause);
+  }
+
+  resume(policyId: string, since: EpochMillis, now: EpochMillis): Promise<ControlMoved> {
+    return resumePolicy(this.#table, policyId, since, now);
+  }
+
+  settleIntake(policyId: string, done: 'to-disable' | 'to-enable'): Promise<void> {
+    return settleIntake(this.#table, policyId, done);
+  }
+
+  putSelection(selection: Selection): Promise<void> {
+    return putSelection(this.#table, this.#expiry, selection);
+  }
+
+  readSelection(policyId: string, digest: string): Promise<Selection | undefined> {
+    return readSelection(this.#table, policyId, digest);
+  }
+
   versionDigest(policyId: string, policyVersion: string): Promise<string | undefined> {
     return versionDigest(this.#table, policyId, policyVersion);
   }
@@ -197,12 +237,16 @@ export class DynamoLedger implements Ledger {
     return this.#page('auditTrail', scopePartition(scope), SK.audit, cursor, decodeAudit);
   }
 
-  async recordBadMessage(message: BadMessage): Promise<void> {
-    // Refused means that it was seen before, and the first sighting stays.
-    await this.#table.put('recordBadMessage', {
-      item: { ...encodeMessage(message), ...this.#expiry() },
-      condition: absent(LEDGER_KEY.partitionKey),
-    });
+  recordBadMessage(message: BadMessage): Promise<void> {
+    return recordBadMessage(this.#table, this.#expiry, message);
+  }
+
+  readBadMessage(policyId: string, digest: string): Promise<BadMessage | undefined> {
+    return readBadMessage(this.#table, policyId, digest);
+  }
+
+  abandonBadMessage(policyId: string, digest: string, at: EpochMillis): Promise<void> {
+    return abandonBadMessage(this.#table, policyId, digest, at);
   }
 
   badMessages(policyId: string, cursor: string | undefined): Promise<Page<BadMessage>> {

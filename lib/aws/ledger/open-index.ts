@@ -1,10 +1,9 @@
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import type { EpochMillis } from '../../core/identity/instant.ts';
-import type { OpenUnit, Page } from '../../core/ports/ledger.ts';
+import type { OpenUnit, OpenUnitsWanted, Page } from '../../core/ports/ledger.ts';
 import { portCall } from '../errors.ts';
 import type { Attributes } from '../item-size.ts';
 import { beginsWith, between, type Clause, Placeholders } from './expression.ts';
-import { text } from './fields.ts';
+import { decodeFields, type Field, text } from './fields.ts';
 import { LEDGER_KEY, OPEN_INDEX, OPEN_SHARDS, openShard, openUnitSortAfter } from './schema.ts';
 
 /** Where a walk over the shards stands; as a cursor it is JSON. */
@@ -22,10 +21,6 @@ export function openUnits(wanted: OpenUnitsWanted): Clause {
   if (wanted.state !== 'planned') return beginsWith(sortKey, text(`${wanted.state}#`));
   return between(sortKey, text('planned#'), text(openUnitSortAfter('planned', wanted.dueAt)));
 }
-
-export type OpenUnitsWanted =
-  | { readonly state: 'planned'; readonly dueAt: EpochMillis }
-  | { readonly state: 'quarantined' };
 
 /** One query of one shard. The page may be empty while other shards are to come. */
 export async function openPage(
@@ -49,8 +44,23 @@ export async function openPage(
   return { items: Items, next: nextPlace(place, LastEvaluatedKey) };
 }
 
+const OPEN_UNIT_FIELDS = {
+  runId: 'text',
+  unit: 'text',
+  tenant: 'text',
+  records: 'number',
+  attempts: 'number',
+  generation: 'number',
+  since: 'number',
+  reason: 'text',
+  errorClass: 'text',
+  failureClass: 'text',
+  copiedAt: 'number',
+  copiedGeneration: 'number',
+} as const satisfies Record<keyof OpenUnit, Field>;
+
 export function decodeOpenUnit(item: Attributes): OpenUnit {
-  return { runId: item.runId?.S ?? '', unit: item.unit?.S ?? '', generation: Number(item.generation?.N) };
+  return decodeFields(OPEN_UNIT_FIELDS, item);
 }
 
 function nextPlace({ shard }: Place, last: Attributes | undefined): string | undefined {

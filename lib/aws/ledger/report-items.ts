@@ -61,6 +61,7 @@ const AUDIT_FIELDS = {
   reason: 'text',
   requestId: 'text',
   units: 'json',
+  selection: 'text',
   at: 'number',
   previousHash: 'text',
   hash: 'text',
@@ -79,11 +80,16 @@ const MESSAGE_FIELDS = {
   digest: 'text',
   reason: 'text',
   at: 'number',
+  abandonedAt: 'number',
 } as const satisfies Record<keyof BadMessage, Field>;
+
+export function messageKey({ policyId, digest }: Pick<BadMessage, 'policyId' | 'digest'>): Attributes {
+  return itemKey(policyPartition(policyId), `${SK.message}${digest}`);
+}
 
 export function encodeMessage(message: BadMessage): Attributes {
   return {
-    ...itemKey(policyPartition(message.policyId), `${SK.message}${message.digest}`),
+    ...messageKey(message),
     ...encodeFields(MESSAGE_FIELDS, message),
   };
 }

@@ -1,5 +1,5 @@
 import type { RunChange, RunItem } from '../../core/ledger/items.ts';
-import { isOpenRun, type RunStatus } from '../../core/ledger/lifecycle.ts';
+import { isOpenRun, RUN_EDGES, type RunEdge, staysOpen } from '../../core/ledger/lifecycle.ts';
 import type { Attributes } from '../item-size.ts';
 import type { Update } from './expression.ts';
 import { decodeFields, encodeFields, type Field, number, text } from './fields.ts';
@@ -23,6 +23,7 @@ const RUN_FIELDS = {
   published: 'json',
   publishedAt: 'number',
   closing: 'json',
+  cancelledAt: 'number',
   cost: 'json',
   emptyPasses: 'number',
   refusals: 'json',
@@ -62,14 +63,14 @@ export function decodeRun(item: Attributes): RunItem {
   };
 }
 
-/** The update that enters a status; a run leaves the index by the same write that finishes it. */
-export function runUpdate(runId: string, status: RunStatus, change: RunChange): Update {
+/** The update of a move; a run leaves the index by the same write that finishes it. */
+export function runUpdate(runId: string, edge: RunEdge, change: RunChange): Update {
   const { leaseUntil, ...rest } = change;
   const set = {
-    ...encodeFields(RUN_FIELDS, { ...rest, status }),
+    ...encodeFields(RUN_FIELDS, { ...rest, status: RUN_EDGES[edge].to }),
     ...(leaseUntil === undefined ? {} : { [LEASE.until]: number(leaseUntil) }),
   };
-  if (!isOpenRun(status)) return { set, remove: [OPEN_INDEX.partitionKey, OPEN_INDEX.sortKey] };
+  if (!staysOpen(edge)) return { set, remove: [OPEN_INDEX.partitionKey, OPEN_INDEX.sortKey] };
   return { set: { ...set, ...openAttributes(runId) } };
 }
 

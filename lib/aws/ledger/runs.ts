@@ -1,6 +1,6 @@
 import type { EpochMillis } from '../../core/identity/instant.ts';
 import type { Lease, RunChange, RunItem } from '../../core/ledger/items.ts';
-import { isOpenRun, RUN_EDGES, type RunEdge } from '../../core/ledger/lifecycle.ts';
+import { RUN_EDGES, type RunEdge, staysOpen } from '../../core/ledger/lifecycle.ts';
 import type { CreatedRun, RunMoved } from '../../core/ports/ledger.ts';
 import { refusal } from '../errors.ts';
 import type { Attributes } from '../item-size.ts';
@@ -55,12 +55,12 @@ export async function moveRun(
   epoch: number | undefined,
   change: RunChange,
 ): Promise<RunMoved> {
-  const { from, to } = RUN_EDGES[edge];
-  const update = runUpdate(runId, to, change);
+  const { from } = RUN_EDGES[edge];
+  const update = runUpdate(runId, edge, change);
   const holder = epoch === undefined ? {} : { [LEASE.epoch]: number(epoch) };
   const written = await table.update('moveRun', {
     key: runKey(runId),
-    update: expiring(update, isOpenRun(to) ? 'open' : 'closed', expiry),
+    update: expiring(update, staysOpen(edge) ? 'open' : 'closed', expiry),
     condition: all(
       oneOf('status', from.map(text)),
       ...Object.entries(holder).map(([attribute, value]) => equals(attribute, value)),

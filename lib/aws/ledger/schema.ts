@@ -15,8 +15,24 @@ export const OPEN_INDEX = {
   indexName: 'open',
   partitionKey: 'openShard',
   sortKey: 'openSort',
-  /** Projection INCLUDE. */
-  included: ['state', 'status', 'reason', 'errorClass', 'tenant', 'generation', 'notBefore', 'since', 'runId', 'unit'],
+  /** Projection INCLUDE; DynamoDB takes at most 20. */
+  included: [
+    'state',
+    'status',
+    'reason',
+    'errorClass',
+    'tenant',
+    'generation',
+    'notBefore',
+    'since',
+    'runId',
+    'unit',
+    'records',
+    'attempts',
+    'failureClass',
+    'copiedAt',
+    'copiedGeneration',
+  ],
 } as const;
 
 // One partition would be hot when many units fail at once (pitfall P53).
@@ -58,6 +74,7 @@ export const SK = {
   audit: 'AUDIT#',
   runAt: 'AT#',
   message: 'MESSAGE#',
+  selection: 'SELECTION#',
   admission: 'ADMISSION#',
 } as const;
 

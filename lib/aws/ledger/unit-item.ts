@@ -1,4 +1,4 @@
-import type { UnitChange, UnitItem } from '../../core/ledger/items.ts';
+import type { SplitUnit, UnitChange, UnitItem } from '../../core/ledger/items.ts';
 import { isOpenUnit, type UnitState } from '../../core/ledger/lifecycle.ts';
 import type { UnitGuard, UnitRef } from '../../core/ports/ledger.ts';
 import { type Attributes, itemSize } from '../item-size.ts';
@@ -23,9 +23,13 @@ const UNIT_FIELDS = {
   notBefore: 'number',
   counts: 'json',
   keysDigest: 'text',
+  split: 'positions',
   reason: 'text',
   errorClass: 'text',
+  failureClass: 'text',
   requestId: 'text',
+  copiedAt: 'number',
+  copiedGeneration: 'number',
   cost: 'json',
 } as const satisfies Record<Exclude<keyof UnitItem, 'exceptions'>, Field>;
 
@@ -33,7 +37,9 @@ const EXCEPTIONS = 'exceptions';
 
 /** One write unit is 1 KB; what an update does not see of the item (tenant, claim, earlier times) needs some of it. */
 const UNIT_BYTES = 1024;
-const UNSEEN_BYTES = 320;
+const UNSEEN_BYTES = 400;
+
+type OpenTimes = Pick<UnitChange, 'since' | 'notBefore'>;
 
 export function unitKey({ runId, unit }: UnitRef): Attributes {
   return itemKey(runPartition(runId), unitSort(unit));
@@ -45,11 +51,18 @@ export function decodeUnit(item: Attributes): UnitItem {
   return exceptions === undefined ? unit : { ...unit, exceptions: decodeExceptions(exceptions) };
 }
 
+/** A record split from its batch, as it is first put. */
+export function encodeSplit(runId: string, child: SplitUnit): Attributes {
+  const ref = { runId, unit: child.unit };
+  const item = { ...child, runId, records: 1, generation: 0 } satisfies UnitItem;
+  return { ...unitKey(ref), ...encodeFields(UNIT_FIELDS, item), ...openUnitAttributes(ref, child.state, child) };
+}
+
 /** The update that enters a state. It makes the item where the guard says of what; leaving the index is part of it. */
 export function unitUpdate(ref: UnitRef, state: UnitState, guard: UnitGuard, change: UnitChange): Update {
   const { runId, unit } = ref;
   const generation = change.generation ?? guard.generation;
-  const index = openAttributes(ref, state, change);
+  const index = openUnitAttributes(ref, state, change);
   const set = { ...encodeFields(UNIT_FIELDS, { ...change, runId, unit, state, generation }), ...index };
   const { tenant, records } = guard.make ?? {};
   const made = encodeFields(UNIT_FIELDS, { tenant, records });
@@ -65,7 +78,8 @@ export function unitUpdate(ref: UnitRef, state: UnitState, guard: UnitGuard, cha
   return { set: { ...set, ...kept }, initially, remove };
 }
 
-function openAttributes({ runId, unit }: UnitRef, state: UnitState, change: UnitChange): Attributes {
+/** Where the item stands in the sparse index; empty where it does not. */
+export function openUnitAttributes({ runId, unit }: UnitRef, state: UnitState, change: OpenTimes): Attributes {
   if (!isOpenUnit(state)) return {};
   const at = state === 'planned' ? (change.notBefore ?? change.since) : change.since;
   return {

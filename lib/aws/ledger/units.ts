@@ -21,14 +21,15 @@ export async function moveUnit(
   const written = await table.update('moveUnit', {
     key: unitKey(ref),
     update: expiring(update, isOpenUnit(to) ? 'open' : 'closed', expiry),
-    condition: conditionOf(edge, guard),
+    condition: moveCondition(edge, guard),
   });
   const unit = written.item === undefined ? undefined : decodeUnit(written.item);
   const moved = written.kind === 'written' || says(written.item, update.set);
   return moved && unit !== undefined ? { kind: 'moved', unit } : { kind: 'refused', unit };
 }
 
-function conditionOf(edge: UnitEdge, guard: UnitGuard): Clause {
+/** What a move along this edge demands of the item. */
+export function moveCondition(edge: UnitEdge, guard: UnitGuard): Clause {
   const { from, orAbsent } = UNIT_EDGES[edge];
   const standing = all(
     oneOf('state', from.map(text)),

@@ -1,6 +1,6 @@
+import { controlKey } from './control.ts';
 import { absent, either, equals } from './expression.ts';
 import { text } from './fields.ts';
-import { itemKey, policyPartition, SK } from './schema.ts';
 import type { LedgerTable } from './table.ts';
 
 /** One attribute per version: a map could not be written into before somebody had made it. */
@@ -13,7 +13,7 @@ export async function versionDigest(
   policyId: string,
   policyVersion: string,
 ): Promise<string | undefined> {
-  const control = await table.get('versionDigest', itemKey(policyPartition(policyId), SK.control));
+  const control = await table.get('versionDigest', controlKey(policyId));
   return control?.[attributeOf(policyVersion)]?.S;
 }
 
@@ -26,7 +26,7 @@ export async function claimVersion(
 ): Promise<'claimed' | 'other'> {
   const attribute = attributeOf(policyVersion);
   const written = await table.update('claimVersion', {
-    key: itemKey(policyPartition(policyId), SK.control),
+    key: controlKey(policyId),
     update: { set: { [attribute]: text(digest) } },
     condition: either(absent(attribute), equals(attribute, text(digest))),
   });
