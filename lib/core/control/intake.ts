@@ -7,23 +7,41 @@ export interface IntakePorts {
   readonly log: Log;
 }
 
+const TRIES = 3;
+
 /**
  * Makes the event source mapping follow the control item, where that is still to be done. It only saves deliveries that
  * would be put back anyway, so its failure is logged and left to the reconciler's next pass.
  */
 export async function followControl(
-  { ledger, intake, log }: IntakePorts,
+  ports: IntakePorts,
   policyId: string,
   control: Control,
 ): Promise<'settled' | 'pending'> {
   if (control.intake === undefined) return 'settled';
   try {
-    await intake.set(control.intake === 'to-enable' ? 'on' : 'off');
-    await ledger.settleIntake(policyId, control.intake);
-    return 'settled';
+    return await follow(ports, policyId, control);
   } catch (error) {
     const { error: errorClass, class: failureClass } = failureOf(error);
-    log.event('warn', 'intake_pending', { wanted: control.intake, errorClass, failureClass });
+    ports.log.event('warn', 'intake_pending', { wanted: control.intake, errorClass, failureClass });
     return 'pending';
   }
+}
+
+/** Somebody may pause or resume between our call and its note, and our call then be the later one: so we look again. */
+async function follow(
+  { ledger, intake }: IntakePorts,
+  policyId: string,
+  seen: Control,
+): Promise<'settled' | 'pending'> {
+  let control = seen;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    await intake.set(control.pause === undefined ? 'on' : 'off');
+    const done = control.pause === undefined ? 'to-enable' : 'to-disable';
+    if ((await ledger.settleIntake(policyId, done)) === 'settled') return 'settled';
+    const now = await ledger.readControl(policyId);
+    if (now.intake === undefined && (now.pause === undefined) === (control.pause === undefined)) return 'settled';
+    control = now;
+  }
+  return 'pending';
 }

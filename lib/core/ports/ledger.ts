@@ -142,8 +142,8 @@ export interface Ledger {
    * another pause stands, or none.
    */
   resume(policyId: string, since: EpochMillis, now: EpochMillis): Promise<ControlMoved>;
-  /** Notes that the event source mapping is as it should be, where `intake` is still `done`. */
-  settleIntake(policyId: string, done: 'to-disable' | 'to-enable'): Promise<void>;
+  /** Notes that the event source mapping is as it should be, where `intake` is still `done`; else it has moved on. */
+  settleIntake(policyId: string, done: 'to-disable' | 'to-enable'): Promise<'settled' | 'moved-on'>;
 
   /** Putting the same selection again is putting it. */
   putSelection(selection: Selection): Promise<void>;

@@ -83,7 +83,7 @@ export const TERMINAL_EVENTS: ReadonlySet<string> = new Set([
   'unit_uncertain',
   'message_quarantined',
   'unattributed_redrive',
-  'run_refused',
+  'refused',
   'run_closed',
   'run_cancelled',
   'run_overdue',
