@@ -1,3 +1,4 @@
+import type { EpochMillis } from '../identity/instant.ts';
 import type { Control } from '../ledger/items.ts';
 import { failureOf, type Intake, type Ledger, type Log } from '../ports/index.ts';
 
@@ -26,6 +27,18 @@ export async function followControl(
     ports.log.event('warn', 'intake_pending', { wanted: control.intake, errorClass, failureClass });
     return 'pending';
   }
+}
+
+const REPEATED_MILLIS = 60 * 60_000;
+
+/**
+ * What the reconciler makes the mapping follow: for an hour after a resume it is switched on at every pass, because the
+ * call of a pause that was over by then may have come last.
+ */
+export function repeatedly(control: Control, now: EpochMillis): Control {
+  const ended = control.pauses.at(-1)?.until;
+  const recent = ended !== undefined && now - ended < REPEATED_MILLIS;
+  return control.pause === undefined && recent ? { ...control, intake: 'to-enable' } : control;
 }
 
 /** Somebody may pause or resume between our call and its note, and our call then be the later one: so we look again. */

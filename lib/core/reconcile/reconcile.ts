@@ -1,5 +1,5 @@
 import { hasCopy } from '../consume/copies.ts';
-import { followControl } from '../control/intake.ts';
+import { followControl, repeatedly } from '../control/intake.ts';
 import type { Deadline, Intake } from '../ports/index.ts';
 import { publishDue } from '../publish/due.ts';
 import { everyItem } from '../read/pages.ts';
@@ -93,7 +93,7 @@ async function tendQueues(ports: ReconcilePorts, deadline: Deadline): Promise<Fo
 export async function reconcile(ports: ReconcilePorts, deadline: Deadline): Promise<ReconcileResult> {
   const { ledger, policyId } = ports;
   const control = await ledger.readControl(policyId);
-  await followControl(ports, policyId, control);
+  await followControl(ports, policyId, repeatedly(control, ports.clock.now()));
   const failures: unknown[] = [];
   const found = await tendQueues(ports, deadline).catch((error: unknown): Found => {
     failures.push(error);
