@@ -1,20 +1,22 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { DynamoAdmission } from '../../lib/aws/admission.ts';
+import { makeRecordStore } from '../../lib/aws/clients.ts';
 import { PowertoolsIdempotency } from '../../lib/aws/idempotency.ts';
 import { type ProbeAnswer, type ProbeRequest, readProbeRequest } from '../../lib/aws/probe.ts';
 import { createProcess, deadlineOf } from '../../lib/aws/process.ts';
 import { probeWrites } from '../../lib/aws/targets/dynamodb/probe.ts';
 import { targetOf } from '../../lib/aws/targets/dynamodb/target.ts';
-import { consume } from '../../lib/core/consume/consume.ts';
 import type { Decision, Delivery } from '../../lib/core/consume/delivery.ts';
 import { prepareEvent } from '../../lib/core/consume/prepare.ts';
-import { settleDelivery } from '../../lib/core/consume/settle.ts';
+import { workDelivery } from '../../lib/core/consume/work.ts';
+import { Gate } from '../../lib/core/control/gate.ts';
 
 const shared = createProcess(process.env, ['idempotencyTable', 'deadLetterQueueUrl']);
-const target = targetOf('batch-execute', { client: shared.dynamo, meter: shared.meter });
-const policyId = process.env.SWEEP_POLICY_ID ?? '';
-const admission = new DynamoAdmission({ client: shared.dynamo, tableName: shared.names.ledgerTable, policyId });
+const { dynamo, meter, policyId } = shared;
+const target = targetOf('batch-execute', { client: makeRecordStore({ meter }), meter });
+const admission = new DynamoAdmission({ client: dynamo, tableName: shared.names.ledgerTable, policyId });
+const gate = new Gate(shared.ledger, shared.clock);
 
 /** Tells the batch processor that a message stays in the queue. */
 class NotAcknowledged extends Error {
@@ -30,7 +32,16 @@ function deliveryOf(record: SQSRecord): Delivery {
     handle: record.receiptHandle,
     body: record.body,
     receiveCount: Number(record.attributes.ApproximateReceiveCount),
+    labels: labelsOf(record),
   };
+}
+
+/** A binary attribute is none of our labels. */
+function labelsOf({ messageAttributes }: SQSRecord): Readonly<Record<string, string>> {
+  const texts = Object.entries(messageAttributes ?? {}).flatMap(([name, { stringValue }]) =>
+    stringValue === undefined ? [] : [[name, stringValue] as const],
+  );
+  return Object.fromEntries(texts);
 }
 
 function isQueueEvent(event: unknown): event is SQSEvent {
@@ -46,13 +57,13 @@ export async function handler(event: unknown, context: Context): Promise<SQSBatc
   const asked = readProbeRequest(event);
   if (asked !== undefined) return answerProbe(asked);
   if (!isQueueEvent(event)) throw new TypeError('The event is neither of the work queue nor a probe.');
-  return workOff(event, context);
+  return shared.invocation(() => workOff(event, context));
 }
 
 async function answerProbe({ settings, keys }: ProbeRequest): Promise<ProbeAnswer> {
-  const problems = await probeWrites(shared.dynamo, settings, keys);
+  const problems = await probeWrites(dynamo, settings, keys);
   // What it cost belongs to no unit, least of all to the next one.
-  shared.meter.take();
+  meter.take();
   return { problems };
 }
 
@@ -62,10 +73,10 @@ async function workOff(event: SQSEvent, context: Context): Promise<SQSBatchRespo
     ...shared,
     target,
     admission,
-    policyId,
+    gate,
     owner: context.awsRequestId,
     idempotency: new PowertoolsIdempotency({
-      client: shared.dynamo,
+      client: dynamo,
       tableName: shared.names.idempotencyTable,
       deadline,
     }),
@@ -75,8 +86,7 @@ async function workOff(event: SQSEvent, context: Context): Promise<SQSBatchRespo
     const delivery = deliveryOf(record);
     const found = prepared.get(delivery.messageId);
     if (found === undefined) throw new Error('A delivery that is not of this event.');
-    const decision = await consume(ports, delivery, found, deadline);
-    await settleDelivery(ports, delivery, found, decision);
+    const decision = await workDelivery(ports, delivery, found, deadline);
     if (decision.kind === 'retry') throw new NotAcknowledged(decision);
   };
   return processPartialResponse(event, work, new BatchProcessor(EventType.SQS), {

@@ -39,16 +39,27 @@ function settingsOfStack(): Settings {
   return parsed.settings;
 }
 
-function logProblems(problems: readonly Problem[]): void {
-  for (const { parameter, message } of problems) shared.log.event('error', 'refused', { parameter, message });
+function logProblems(problems: readonly Problem[], runId: string | null): void {
+  for (const { parameter, message: problem } of problems) {
+    shared.log.event('error', 'refused', { runId, parameter, problem });
+  }
 }
 
 async function run(event: unknown, context: Context): Promise<DispatchResult> {
+  try {
+    return await start(event, context);
+  } catch (error) {
+    if (error instanceof RefusedRequest) logProblems(error.problems, null);
+    throw error;
+  }
+}
+
+async function start(event: unknown, context: Context): Promise<DispatchResult> {
   const request = readDispatchRequest(event, shared.clock.now());
   const result = await dispatch(portsOf(context), settingsOfStack(), request, deadlineOf(context));
   const { problems, ...said } = result;
   shared.log.event('info', 'dispatch', { ...said, problems: problems.length });
-  if (result.kind === 'refused') logProblems(problems);
+  if (result.kind === 'refused') logProblems(problems, result.runId);
   return result;
 }
 
@@ -70,11 +81,7 @@ async function check(event: unknown, context: Context): Promise<PreflightResult>
  */
 export async function handler(event: unknown, context: Context): Promise<DispatchResult | PreflightResult> {
   const { preflight } = (event ?? {}) as { readonly preflight?: unknown };
-  if (preflight === true) return check(event, context);
-  try {
-    return await run(event, context);
-  } catch (error) {
-    if (error instanceof RefusedRequest) logProblems(error.problems);
-    throw error;
-  }
+  return shared.invocation<DispatchResult | PreflightResult>(() =>
+    preflight === true ? check(event, context) : run(event, context),
+  );
 }

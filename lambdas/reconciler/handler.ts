@@ -1,14 +1,19 @@
 import type { Context } from 'aws-lambda';
+import { MappingIntake } from '../../lib/aws/intake.ts';
 import { createProcess, deadlineOf } from '../../lib/aws/process.ts';
 import { LambdaResumer } from '../../lib/aws/resumer.ts';
 import { type ReconcileResult, reconcile } from '../../lib/core/reconcile/reconcile.ts';
 
-const shared = createProcess(process.env, ['deadLetterQueueUrl', 'dispatcherFunction']);
-const resumer = new LambdaResumer(shared.lambda(), shared.names.dispatcherFunction);
+const shared = createProcess(process.env, ['deadLetterQueueUrl', 'dispatcherFunction', 'consumerMapping']);
+const lambda = shared.lambda();
+const resumer = new LambdaResumer(lambda, shared.names.dispatcherFunction);
+const intake = new MappingIntake(lambda, shared.names.consumerMapping);
 
 /** One pass over the runs that are not finished. The event says nothing. */
-export async function handler(_event: unknown, context: Context): Promise<ReconcileResult> {
-  const result = await reconcile({ ...shared, resumer }, deadlineOf(context));
-  shared.log.event('info', 'reconciled', { ...result });
-  return result;
+export function handler(_event: unknown, context: Context): Promise<ReconcileResult> {
+  return shared.invocation(async () => {
+    const result = await reconcile({ ...shared, resumer, intake }, deadlineOf(context));
+    shared.log.event('info', 'reconciled', { ...result });
+    return result;
+  });
 }

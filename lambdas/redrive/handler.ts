@@ -1,18 +1,16 @@
 import type { Context } from 'aws-lambda';
+import { MappingIntake } from '../../lib/aws/intake.ts';
 import { createProcess, deadlineOf } from '../../lib/aws/process.ts';
-import { listQuarantine, type QuarantineList, type RedriveResult, redriveAll } from '../../lib/core/redrive/redrive.ts';
-import { readRedriveRequest } from '../../lib/core/redrive/request.ts';
+import { type ActAnswer, carryOut } from '../../lib/core/redrive/act.ts';
+import { readActRequest } from '../../lib/core/redrive/request.ts';
 
-const shared = createProcess(process.env, ['deadLetterQueueUrl']);
-const policyId = process.env.SWEEP_POLICY_ID ?? '';
+const shared = createProcess(process.env, ['deadLetterQueueUrl', 'consumerMapping']);
+const intake = new MappingIntake(shared.lambda(), shared.names.consumerMapping);
 
-/** The one door for a person's acts: `{"act":"list"}`, or `{"act":"redrive","actor":…,"reason":…,"all":true}`. */
-export async function handler(event: unknown, context: Context): Promise<QuarantineList | RedriveResult> {
-  const request = readRedriveRequest(event);
-  if (request.act === 'list') return listQuarantine(shared, policyId);
-  const act = { ...request, requestId: context.awsRequestId };
-  const result = await redriveAll(shared, act, deadlineOf(context));
-  const { redriven, published, deleted, left } = result;
-  shared.log.event('info', 'redrive', { actor: act.actor, redriven: redriven.length, published, deleted, left });
-  return result;
+/** The one door for a person's acts, such as `{"act":"redrive","actor":…,"reason":…,"all":true}`. */
+export function handler(event: unknown, context: Context): Promise<ActAnswer> {
+  return shared.invocation(async () => {
+    const request = readActRequest(event);
+    return carryOut({ ...shared, intake }, request, context.awsRequestId, deadlineOf(context));
+  });
 }

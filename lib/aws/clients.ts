@@ -1,3 +1,4 @@
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -70,11 +71,19 @@ function makeCounted<C extends AnyClient>(Service: new (config: LimitedConfig) =
   return client;
 }
 
-/** The only client whose request units are priced. */
+/** The only clients whose request units are priced. */
 export function makeDynamoDB(options: ClientOptions): DynamoDBClient {
   const client = makeClient(DynamoDBClient, options);
   options.meter.price(client);
   return client;
+}
+
+/**
+ * The client of the table whose records are changed. It sends each call once: the consumer tries again by itself, after
+ * it has looked whether it still may, and no call may begin long after that (a pause takes hold within ten seconds).
+ */
+export function makeRecordStore({ meter }: Pick<ClientOptions, 'meter'>): DynamoDBClient {
+  return makeDynamoDB({ meter, limits: { maxAttempts: 1 } });
 }
 
 export function makeSqs(options: ClientOptions): SQSClient {
@@ -87,4 +96,9 @@ export function makeSecretsManager(options: ClientOptions): SecretsManagerClient
 
 export function makeLambda(options: ClientOptions): LambdaClient {
   return makeCounted(LambdaClient, options);
+}
+
+/** Its calls are no part of any unit's cost. */
+export function makeLogs(options: Pick<ClientOptions, 'limits'>): CloudWatchLogsClient {
+  return makeClient(CloudWatchLogsClient, options);
 }

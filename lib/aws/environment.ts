@@ -12,6 +12,8 @@ export const RESOURCES = {
   signingSecretArn: 'SIGNING_SECRET_ARN',
   dispatcherFunction: 'DISPATCHER_FUNCTION',
   consumerFunction: 'CONSUMER_FUNCTION',
+  consumerMapping: 'CONSUMER_MAPPING_ID',
+  terminalLogGroup: 'TERMINAL_LOG_GROUP',
 } as const;
 
 export type Resource = keyof typeof RESOURCES;

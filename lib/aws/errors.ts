@@ -8,6 +8,7 @@ interface SdkError {
   readonly $fault?: 'client' | 'server';
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
   readonly CancellationReasons?: readonly { readonly Code?: string }[];
+  readonly cause?: unknown;
 }
 
 // Codes without the suffix `Exception` or `Error`: services and operations do not agree on it.
@@ -28,6 +29,8 @@ const TRANSIENT: readonly string[] = [
   'TransactionConflict',
   'TransactionInProgress',
   'ReplicatedWriteConflict',
+  'ResourceInUse',
+  'ResourceConflict',
   // Time
   'Timeout',
   'RequestTimeout',
@@ -67,7 +70,13 @@ export function classify(thrown: unknown): Failure {
   const error = thrown !== null && typeof thrown === 'object' ? (thrown as SdkError) : {};
   const code = codeOf(error);
   const requestId = error.$metadata?.requestId;
-  return { class: classOf(error, code), error: code, ...(requestId === undefined ? {} : { requestId }) };
+  const cause = causeOf(error, code);
+  return {
+    class: classOf(error, code),
+    error: code,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(cause === undefined ? {} : { cause }),
+  };
 }
 
 /** Makes one SDK call; whatever it throws comes out as a PortError. */
@@ -119,4 +128,19 @@ function knownClass(code: string): FailureClass | undefined {
 function codeOf(error: SdkError): string {
   const name = error.name ?? 'UnknownError';
   return (name === 'Error' || name === 'AggregateError') && error.code !== undefined ? error.code : name;
+}
+
+/** Codes and names are short words; anything else may be a text that quotes somebody. */
+const CODE = /^[\w.:-]{1,64}$/;
+
+/**
+ * What lay beneath: the reasons of a cancelled transaction, the error that this one wraps, or the code of a network
+ * error that the SDK has given a name.
+ */
+function causeOf(error: SdkError, code: string): string | undefined {
+  const reasons = new Set(cancellationCodes(error).filter((reason) => reason !== 'None'));
+  if (reasons.size > 0) return [...reasons].join('+');
+  const { cause } = error;
+  const beneath = cause !== null && typeof cause === 'object' ? codeOf(cause as SdkError) : error.code;
+  return beneath !== undefined && beneath !== code && CODE.test(beneath) ? beneath : undefined;
 }

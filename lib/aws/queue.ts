@@ -1,23 +1,12 @@
 import {
   ChangeMessageVisibilityCommand,
-  DeleteMessageCommand,
   GetQueueAttributesCommand,
-  type Message,
-  type MessageAttributeValue,
-  ReceiveMessageCommand,
   SendMessageBatchCommand,
-  SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import {
-  type DeadLetter,
-  type OutgoingMessage,
-  type Queue,
-  type QueueDepth,
-  SEND_BATCH_LIMIT,
-  type SendResult,
-} from '../core/ports/queue.ts';
-import { portCall, refusal } from './errors.ts';
+import type { DeadLetter, OutgoingMessage, Queue, QueueDepth, SendResult } from '../core/ports/queue.ts';
+import { assertBatch, SqsDeadLetters } from './dead-letters.ts';
+import { portCall } from './errors.ts';
 
 export interface QueuePorts {
   readonly client: SQSClient;
@@ -25,12 +14,6 @@ export interface QueuePorts {
   /** Absent in a function that has no business with dead letters. */
   readonly deadLetterQueueUrl?: string;
 }
-
-/** SQS takes no more message attributes than this. */
-const ATTRIBUTE_LIMIT = 10;
-
-/** Long polling asks every server, so that an empty answer means an empty queue. */
-const WAIT_SECONDS = 1;
 
 /** The work queue and its dead-letter queue on SQS. */
 export class SqsQueue implements Queue {
@@ -41,12 +24,13 @@ export class SqsQueue implements Queue {
   }
 
   async send(messages: readonly OutgoingMessage[]): Promise<SendResult> {
-    if (messages.length < 1 || messages.length > SEND_BATCH_LIMIT) throw refusal('send', 'BatchSize');
-    // Entry ids are letters, digits, `-` and `_` only; positions always are.
-    const Entries = messages.map(({ body, group }, position) => ({
+    assertBatch('send', messages);
+    const Entries = messages.map(({ body, group, delaySeconds }, position) => ({
+      // Letters, digits, `-` and `_` only; positions always are.
       Id: String(position),
       MessageBody: body,
       MessageGroupId: group,
+      ...(delaySeconds === undefined ? {} : { DelaySeconds: delaySeconds }),
     }));
     const command = new SendMessageBatchCommand({ QueueUrl: this.#ports.workQueueUrl, Entries });
     const { Successful = [], Failed = [] } = await portCall('send', () => this.#ports.client.send(command));
@@ -62,40 +46,28 @@ export class SqsQueue implements Queue {
   }
 
   async delay(handle: string, seconds: number): Promise<void> {
-    await this.#hide('delay', this.#ports.workQueueUrl, handle, seconds);
+    const command = new ChangeMessageVisibilityCommand({
+      QueueUrl: this.#ports.workQueueUrl,
+      ReceiptHandle: handle,
+      VisibilityTimeout: seconds,
+    });
+    await portCall('delay', () => this.#ports.client.send(command));
   }
 
   async sendDeadLetter(body: string, labels: Readonly<Record<string, string>>, group: string): Promise<void> {
-    const command = new SendMessageCommand({
-      QueueUrl: this.#deadLetterQueueUrl(),
-      MessageBody: body,
-      MessageGroupId: group,
-      MessageAttributes: attributesOf(labels),
-    });
-    await portCall('sendDeadLetter', () => this.#ports.client.send(command));
+    await this.#deadLetters().send(body, labels, group);
   }
 
   async receiveDeadLetters(hideSeconds: number): Promise<readonly DeadLetter[]> {
-    const command = new ReceiveMessageCommand({
-      QueueUrl: this.#deadLetterQueueUrl(),
-      MaxNumberOfMessages: 10,
-      VisibilityTimeout: hideSeconds,
-      WaitTimeSeconds: WAIT_SECONDS,
-      // Neither kind comes without being asked for (pitfall P59).
-      MessageAttributeNames: ['All'],
-      MessageSystemAttributeNames: ['All'],
-    });
-    const { Messages = [] } = await portCall('receiveDeadLetters', () => this.#ports.client.send(command));
-    return Messages.map(deadLetterOf);
+    return this.#deadLetters().receive(hideSeconds);
   }
 
-  async deleteDeadLetter(handle: string): Promise<void> {
-    const command = new DeleteMessageCommand({ QueueUrl: this.#deadLetterQueueUrl(), ReceiptHandle: handle });
-    await portCall('deleteDeadLetter', () => this.#ports.client.send(command));
+  async deleteDeadLetters(handles: readonly string[]): Promise<readonly string[]> {
+    return this.#deadLetters().delete(handles);
   }
 
-  async releaseDeadLetter(handle: string): Promise<void> {
-    await this.#hide('releaseDeadLetter', this.#deadLetterQueueUrl(), handle, 0);
+  async releaseDeadLetters(handles: readonly string[]): Promise<void> {
+    await this.#deadLetters().release(handles);
   }
 
   async depth(): Promise<QueueDepth> {
@@ -119,13 +91,8 @@ export class SqsQueue implements Queue {
     return Object.values(Attributes).reduce((total, count) => total + Number(count ?? 0), 0);
   }
 
-  async #hide(operation: string, queueUrl: string, handle: string, seconds: number): Promise<void> {
-    const command = new ChangeMessageVisibilityCommand({
-      QueueUrl: queueUrl,
-      ReceiptHandle: handle,
-      VisibilityTimeout: seconds,
-    });
-    await portCall(operation, () => this.#ports.client.send(command));
+  #deadLetters(): SqsDeadLetters {
+    return new SqsDeadLetters(this.#ports.client, this.#deadLetterQueueUrl());
   }
 
   #deadLetterQueueUrl(): string {
@@ -133,24 +100,4 @@ export class SqsQueue implements Queue {
     if (deadLetterQueueUrl === undefined) throw new Error('This function was given no dead-letter queue.');
     return deadLetterQueueUrl;
   }
-}
-
-/** SQS refuses empty values and an eleventh attribute (pitfall P29). */
-function attributesOf(labels: Readonly<Record<string, string>>): Record<string, MessageAttributeValue> {
-  const present = Object.entries(labels).filter(([, value]) => value !== '');
-  if (present.length > ATTRIBUTE_LIMIT) throw refusal('sendDeadLetter', 'TooManyAttributes');
-  return Object.fromEntries(present.map(([name, value]) => [name, { DataType: 'String', StringValue: value }]));
-}
-
-/** A binary attribute is none of our labels and is left out. */
-function deadLetterOf({ Body, MessageAttributes = {}, Attributes = {}, ReceiptHandle }: Message): DeadLetter {
-  const labels = Object.entries(MessageAttributes).flatMap(([name, { StringValue }]) =>
-    StringValue === undefined ? [] : [[name, StringValue]],
-  );
-  return {
-    body: Body ?? '',
-    labels: Object.fromEntries(labels),
-    sentAt: Number(Attributes.SentTimestamp),
-    handle: ReceiptHandle ?? '',
-  };
 }

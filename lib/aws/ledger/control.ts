@@ -85,17 +85,18 @@ export async function resumePolicy(
   return controlMoved(written, (met) => hasEnded(met, since));
 }
 
-/** Refused means that somebody wants the mapping otherwise by now, or that it was noted before. */
+/** Refused: somebody wants the mapping otherwise by now, or it was noted before. */
 export async function settleIntake(
   table: LedgerTable,
   policyId: string,
   done: NonNullable<Control['intake']>,
-): Promise<void> {
-  await table.update('settleIntake', {
+): Promise<'settled' | 'moved-on'> {
+  const written = await table.update('settleIntake', {
     key: controlKey(policyId),
     update: { set: {}, remove: [INTAKE] },
     condition: equals(INTAKE, text(done)),
   });
+  return written.kind === 'written' ? 'settled' : 'moved-on';
 }
 
 /** The last pause began then and is over: what a resume of it is to achieve. */

@@ -199,7 +199,7 @@ export class DynamoLedger implements Ledger {
     return resumePolicy(this.#table, policyId, since, now);
   }
 
-  settleIntake(policyId: string, done: 'to-disable' | 'to-enable'): Promise<void> {
+  settleIntake(policyId: string, done: 'to-disable' | 'to-enable'): Promise<'settled' | 'moved-on'> {
     return settleIntake(this.#table, policyId, done);
   }
 

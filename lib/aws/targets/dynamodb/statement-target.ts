@@ -53,7 +53,9 @@ export class DynamoStatementTarget implements Target {
     if (error === undefined) return explainSuccess(call, item, old, { $metadata });
     if (isRefusal(response)) return explainRefusal(this.#options.client, call, item, { Item: error.Item, $metadata });
     const code = error.Code ?? 'UnknownError';
-    return { kind: 'failed', key: item.key, failure: { class: classOfCode(code), error: code } };
+    const { requestId } = $metadata;
+    const failure = { class: classOfCode(code), error: code, ...(requestId === undefined ? {} : { requestId }) };
+    return { kind: 'failed', key: item.key, failure };
   }
 }
 

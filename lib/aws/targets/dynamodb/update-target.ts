@@ -1,5 +1,4 @@
 import { ConditionalCheckFailedException, DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import pMap from 'p-map';
 import type { RecordResult, Target, TargetCall, WorkItem } from '../../../core/ports/target.ts';
 import { classify } from '../../errors.ts';
 import { itemSize } from '../../item-size.ts';
@@ -12,14 +11,15 @@ import { transitionOf } from './transition.ts';
 import type { Item } from './values.ts';
 import { unitsOfBytes } from './write-units.ts';
 
-const WRITES_AT_ONCE = 8;
-
 /** What a write answered; a deletion returns the record that was there. */
 interface Written extends Sent {
   readonly Attributes?: Item | undefined;
 }
 
-/** The target by UpdateItem and DeleteItem: as many calls as records, some at a time, each with the SDK's own retries. */
+/**
+ * The target by UpdateItem and DeleteItem: as many calls as records, all begun at once, because what was permitted before
+ * them is permitted for no longer than a moment.
+ */
 export class DynamoUpdateTarget implements Target {
   readonly idempotency = 'idempotent';
   readonly recordsPerCall = RECORDS_PER_CALL;
@@ -31,7 +31,7 @@ export class DynamoUpdateTarget implements Target {
 
   async apply(call: TargetCall): Promise<readonly RecordResult[]> {
     transitionOf(call.kind);
-    return pMap(call.items, (item) => this.#result(call, item), { concurrency: WRITES_AT_ONCE });
+    return Promise.all(call.items.map((item) => this.#result(call, item)));
   }
 
   async #result(call: TargetCall, item: WorkItem): Promise<RecordResult> {
