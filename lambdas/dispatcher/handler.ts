@@ -1,4 +1,5 @@
 import type { Context } from 'aws-lambda';
+import { makeLambda } from '../../lib/aws/clients.ts';
 import { readSettings } from '../../lib/aws/environment.ts';
 import { LambdaGrantProbe } from '../../lib/aws/probe.ts';
 import { createProcess, deadlineOf } from '../../lib/aws/process.ts';
@@ -20,7 +21,7 @@ const PROBE_LIMITS = { requestMillis: 30_000, maxAttempts: 2 };
 const shared = createProcess(process.env, ['consumerFunction']);
 const probe = new LambdaGrantProbe({
   dynamo: shared.dynamo,
-  lambda: shared.lambda(PROBE_LIMITS),
+  lambda: makeLambda({ meter: shared.meter, limits: PROBE_LIMITS }),
   consumerFunction: shared.names.consumerFunction,
 });
 

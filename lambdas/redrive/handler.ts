@@ -1,11 +1,12 @@
 import type { Context } from 'aws-lambda';
+import { makeLambda } from '../../lib/aws/clients.ts';
 import { MappingIntake } from '../../lib/aws/intake.ts';
 import { createProcess, deadlineOf } from '../../lib/aws/process.ts';
 import { type ActAnswer, carryOut } from '../../lib/core/redrive/act.ts';
 import { readActRequest } from '../../lib/core/redrive/request.ts';
 
 const shared = createProcess(process.env, ['deadLetterQueueUrl', 'consumerMapping']);
-const intake = new MappingIntake(shared.lambda(), shared.names.consumerMapping);
+const intake = new MappingIntake(makeLambda(shared), shared.names.consumerMapping);
 
 /** The one door for a person's acts, such as `{"act":"redrive","actor":…,"reason":…,"all":true}`. */
 export function handler(event: unknown, context: Context): Promise<ActAnswer> {

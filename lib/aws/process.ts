@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import type { Deadline, Log } from '../core/ports/services.ts';
-import { type ClientOptions, makeDynamoDB, makeLambda, makeLogs, makeSecretsManager, makeSqs } from './clients.ts';
+import { makeDynamoDB, makeLogs, makeSecretsManager, makeSqs } from './clients.ts';
 import { type Environment, type Resource, readResources, readRetentionDays } from './environment.ts';
 import { DynamoLedger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
@@ -54,7 +54,6 @@ export function createProcess<R extends Resource>(env: Environment, wanted: read
       secretArn: names.signingSecretArn,
       clock: systemClock,
     }),
-    lambda: (limits: NonNullable<ClientOptions['limits']> = {}) => makeLambda({ meter, limits }),
   };
 }
 
