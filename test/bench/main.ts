@@ -8,6 +8,7 @@ import { type LocalAws, startLocalAws } from '../../lib/local/server.ts';
 import { startDynamoDbLocal } from '../helpers/dynamodb-local.ts';
 import { packageItems } from './packages.ts';
 import { type BenchRun, runPipeline } from './pipeline.ts';
+import type { RedriveFigures } from './redrive.ts';
 import { createStore } from './store.ts';
 
 // `npm run bench`: figures that do not change from machine to machine, each beside its bound; exit 1 over a bound.
@@ -23,6 +24,10 @@ const BOUNDS = {
   rateWriteUnits: 0.02,
   bodyBytes: 512,
   heapGrowthBytes: 5 * 1024 * 1024,
+  listCalls: 0.05,
+  filteredCalls: 0.5,
+  redriveCalls: 4,
+  redriveHeapBytes: 20 * 1024 * 1024,
 };
 
 /** What the figures beside ours were measured on. */
@@ -66,6 +71,26 @@ async function planHeap(env: NodeJS.ProcessEnv, records: number): Promise<number
   return Number(stdout.trim());
 }
 
+const FEW_LETTERS = 1_000;
+const MANY_LETTERS = 10_000;
+
+/** The acts over so many dead letters; the ledger on DynamoDB Local where it can run, the queues on the local AWS. */
+async function redriveFigures(aws: LocalAws): Promise<{ readonly few: RedriveFigures; readonly many: RedriveFigures }> {
+  const local = await startDynamoDbLocal();
+  const own = local === undefined ? {} : { AWS_ENDPOINT_URL_DYNAMODB: local.endpoint };
+  const script = join(import.meta.dirname, 'redrive.ts');
+  const run = async (letters: number): Promise<RedriveFigures> => {
+    const env = { ...environmentOf(aws), ...own };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script, String(letters)], { env });
+    return JSON.parse(stdout);
+  };
+  try {
+    return { few: await run(FEW_LETTERS), many: await run(MANY_LETTERS) };
+  } finally {
+    await local?.stop();
+  }
+}
+
 /** DynamoDB Local where it can run: it is faster, and the ledger is all that planning needs. */
 async function heapGrowth(aws: LocalAws): Promise<{ readonly small: number; readonly large: number }> {
   const local = await startDynamoDbLocal();
@@ -93,6 +118,8 @@ async function measure(aws: LocalAws): Promise<readonly Figure[]> {
   checkComplete('packages.csv', packages);
   console.error('heap of a dispatcher that plans 10,000 and 200,000 records …');
   const heap = await heapGrowth(aws);
+  console.error('10,000 dead letters: list, redrive of 37, redrive of all …');
+  const { few, many } = await redriveFigures(aws);
   const [ours, theirs] = [perRecord(full), perRecord(packages)];
   const { quotedWriteUnits } = full.view.cost;
   return [
@@ -130,6 +157,34 @@ async function measure(aws: LocalAws): Promise<readonly Figure[]> {
       value: heap.large - heap.small,
       unit: 'bytes',
       bound: BOUNDS.heapGrowthBytes,
+      packages: null,
+    },
+    {
+      what: 'SDK calls of a list of 10,000 dead letters',
+      value: many.listCalls / many.letters,
+      unit: 'per message',
+      bound: BOUNDS.listCalls,
+      packages: null,
+    },
+    {
+      what: 'SDK calls of a redrive of 37 among 10,000 dead letters',
+      value: many.filteredCalls / many.letters,
+      unit: 'per message in the queue',
+      bound: BOUNDS.filteredCalls,
+      packages: null,
+    },
+    {
+      what: 'SDK calls of a redrive of all 10,000 dead letters',
+      value: many.allCalls / many.letters,
+      unit: 'per message',
+      bound: BOUNDS.redriveCalls,
+      packages: null,
+    },
+    {
+      what: 'heap growth of the acts, 1,000 to 10,000 dead letters',
+      value: many.heapBytes - few.heapBytes,
+      unit: 'bytes',
+      bound: BOUNDS.redriveHeapBytes,
       packages: null,
     },
   ];

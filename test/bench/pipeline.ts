@@ -6,13 +6,15 @@ import { targetOf } from '../../lib/aws/targets/dynamodb/target.ts';
 import { consume } from '../../lib/core/consume/consume.ts';
 import type { Delivery } from '../../lib/core/consume/delivery.ts';
 import { prepareEvent } from '../../lib/core/consume/prepare.ts';
+import { Gate } from '../../lib/core/control/gate.ts';
 import { addCost, type Cost, NO_COST } from '../../lib/core/ledger/cost.ts';
 import { type DispatchPorts, dispatch } from '../../lib/core/plan/dispatch.ts';
 import { MESSAGES_PER_EVENT } from '../../lib/core/policy/budget.ts';
 import { parseSettings } from '../../lib/core/policy/parse.ts';
 import { NO_LIMIT, type Settings } from '../../lib/core/policy/settings.ts';
 import type { GrantProbe, Log, Meter } from '../../lib/core/ports/index.ts';
-import { reconcile, standingOf } from '../../lib/core/reconcile/reconcile.ts';
+import { standingOf } from '../../lib/core/reconcile/batches.ts';
+import { reconcile } from '../../lib/core/reconcile/reconcile.ts';
 import { type RunView, viewRun } from '../../lib/core/views.ts';
 import { type BenchStore, feed } from './store.ts';
 
@@ -37,7 +39,10 @@ export interface BenchOptions {
   readonly recordsPerSecond?: number;
 }
 
-export function benchSettings(store: BenchStore, { batchSize, recordsPerSecond }: BenchOptions): Settings {
+export function benchSettings(
+  store: Pick<BenchStore, 'recordTable'>,
+  { batchSize, recordsPerSecond }: BenchOptions,
+): Settings {
   const parsed = parseSettings({
     policyId: 'bench',
     policyVersion: 'v1',
@@ -84,6 +89,7 @@ export async function runPipeline(store: BenchStore, options: BenchOptions): Pro
       WORK_QUEUE_URL: store.workQueueUrl,
       DEAD_LETTER_QUEUE_URL: store.deadLetterQueueUrl,
       SIGNING_SECRET_ARN: store.secretArn,
+      TERMINAL_LOG_GROUP: 'bench',
     },
     ['idempotencyTable', 'deadLetterQueueUrl'],
   );
@@ -103,7 +109,8 @@ export async function runPipeline(store: BenchStore, options: BenchOptions): Pro
   });
   const policyId = settings.policyId;
   const admission = new DynamoAdmission({ client: shared.dynamo, tableName: store.ledgerTable, policyId });
-  const consumer = { ...ports, target, idempotency, admission, policyId };
+  const gate = new Gate(shared.ledger, shared.clock);
+  const consumer = { ...ports, target, idempotency, admission, policyId, gate };
   const bodies: string[] = [];
   const work = async (deliveries: readonly Delivery[]) => {
     const done = new Set<string>();
@@ -119,7 +126,8 @@ export async function runPipeline(store: BenchStore, options: BenchOptions): Pro
   };
   while ((await feed(store.workQueueUrl, MESSAGES_PER_EVENT, work)) > 0);
 
-  await reconcile({ ...ports, resumer: { resume: async () => undefined } }, PLENTY);
+  const still = { resumer: { resume: async () => undefined }, intake: { set: async () => undefined } };
+  await reconcile({ ...ports, ...still, policyId }, PLENTY);
   const cost = meter.total();
   const run = await shared.ledger.readRun(dispatched.runId);
   if (run === undefined) throw new Error('The run is not in the ledger.');

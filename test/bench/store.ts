@@ -75,6 +75,7 @@ export async function feed(
       handle: ReceiptHandle,
       body: Body,
       receiveCount: Number(Attributes?.ApproximateReceiveCount ?? 1),
+      labels: {},
     })),
   );
   const acknowledged = Messages.filter(({ MessageId = '' }) => done.has(MessageId));

@@ -25,7 +25,8 @@ function isStale(reference: BatchReference, unit: UnitItem | undefined): boolean
 
 function sortLoaded(letter: DeadLetter, reference: BatchReference, loaded: LoadedUnit): SortedLetter {
   const { run, slice, unit } = loaded;
-  if (run === undefined || slice === undefined) return { kind: 'unreadable', letter, reason: 'unknown_run' };
+  if (run === undefined) return { kind: 'unreadable', letter, reason: 'unknown_run' };
+  if (unit === undefined && slice === undefined) return { kind: 'unreadable', letter, reason: 'unknown_unit' };
   if (isStale(reference, unit)) return { kind: 'stale', letter };
   if (unit?.state === 'quarantined' || unit?.state === 'uncertain') return { kind: 'waiting', letter, unit };
   if (run.status === 'cancelled') return { kind: 'stale', letter };
