@@ -1,7 +1,7 @@
 import type { Gate } from '../control/gate.ts';
 import { keysDigest } from '../identity/digests.ts';
 import { digestOf } from '../identity/encode.ts';
-import type { UnitChange, UnitItem } from '../ledger/items.ts';
+import type { UnitItem } from '../ledger/items.ts';
 import { PROCESSED } from '../ledger/outcomes.ts';
 import {
   type Admission,
@@ -11,7 +11,7 @@ import {
   type Idempotency,
   type RememberedResult,
 } from '../ports/index.ts';
-import { LONGEST_HIDING_SECONDS, retrySeconds } from '../retry.ts';
+import { retrySeconds } from '../retry.ts';
 import { admit } from './admit.ts';
 import {
   type Applied,
@@ -25,6 +25,7 @@ import {
 } from './apply.ts';
 import type { Decision, Delivery, RetryReason, Told } from './delivery.ts';
 import type { Work } from './judge.ts';
+import { holdUnit, MOVED_ON, type PutBack, retryNow, waitWith } from './put-back.ts';
 import {
   doubtUnit,
   isolateRecords,
@@ -48,26 +49,8 @@ class Undecided extends Error {}
 
 const IN_PROGRESS_ELSEWHERE: Failure = { class: 'deferred', error: 'InProgressElsewhere' };
 const OUT_OF_TIME: Failure = { class: 'deferred', error: 'OutOfTime' };
-const MOVED_ON: Failure = { class: 'deferred', error: 'MovedOn' };
+const PAUSED: Failure = { class: 'deferred', error: 'Paused' };
 const RATE_LIMITED: Failure = { class: 'deferred', error: 'RateLimited' };
-
-/**
- * Far below the receive count at which the queue gives up: each hiding spends a receive, and what waits for hours must
- * not end in the dead-letter queue for it (pitfall P31).
- */
-const RECEIVES_TO_WAIT_IN_QUEUE = 5;
-
-/** Units that wait in the ledger come back spread over this time, not all at once. */
-const SPREAD_MILLIS = 10 * 60_000;
-
-interface Wait {
-  readonly why: RetryReason;
-  readonly failure: Failure;
-  readonly seconds: number;
-  /** What the item keeps of this delivery. */
-  readonly change: Omit<UnitChange, 'since'>;
-  readonly told: Told;
-}
 
 /** The work of one delivery on one unit. */
 export class Attempt {
@@ -93,14 +76,17 @@ export class Attempt {
     return this.#started?.attempts ?? this.#work.unit?.attempts ?? 0;
   }
 
-  retry(why: RetryReason, failure: Failure): Extract<Decision, { kind: 'retry' }> {
-    const attempt = Math.max(1, this.#attempts);
-    const seconds = Math.min(LONGEST_HIDING_SECONDS, retrySeconds(attempt, this.#ports.random));
-    return { kind: 'retry', why, afterSeconds: seconds, told: { ...this.#told, failure } };
+  get #back(): PutBack {
+    const progress = this.#started === undefined ? 'not-started' : 'started';
+    return { ports: this.#ports, delivery: this.#delivery, work: this.#work, attempts: this.#attempts, progress };
+  }
+
+  #retry(why: RetryReason, failure: Failure): Decision {
+    return retryNow(this.#back, why, failure, this.#told);
   }
 
   outOfTime(): Decision {
-    return this.retry('out_of_time', OUT_OF_TIME);
+    return this.#retry('out_of_time', OUT_OF_TIME);
   }
 
   async run(): Promise<Decision> {
@@ -112,55 +98,20 @@ export class Attempt {
       // Keyed on unit and generation: else a unit that a person brought back would be answered from memory.
       const key = digestOf(['delivery', runId, unit, String(generation)]);
       const once = await this.#ports.idempotency.once(key, () => this.#body());
-      if (once.kind === 'in-progress-elsewhere') return this.retry('in_progress_elsewhere', IN_PROGRESS_ELSEWHERE);
+      if (once.kind === 'in-progress-elsewhere') return this.#retry('in_progress_elsewhere', IN_PROGRESS_ELSEWHERE);
       return { kind: 'acknowledge', why: once.kind === 'ran' ? 'committed' : 'remembered', told: this.#told };
     } catch (error) {
-      return this.#decision ?? this.retry('failed', failureOf(error));
+      return this.#decision ?? this.#retry('failed', failureOf(error));
     }
   }
 
-  /** Puts the unit back into the ledger until the policy goes on; no attempt is spent and no receive either. */
-  async hold(): Promise<Decision> {
-    return this.#postpone({ why: 'moved_on', failure: MOVED_ON, seconds: 0, change: {}, told: {} }, 'paused', 0);
+  /** Puts the unit back into the ledger until the policy goes on. */
+  hold(): Promise<Decision> {
+    return holdUnit(this.#back, { failure: PAUSED, change: {}, told: {} });
   }
 
   #waitForRate(seconds: number): Promise<Decision> {
-    return this.#wait({ why: 'rate_limited', failure: RATE_LIMITED, seconds, change: {}, told: {} });
-  }
-
-  /** Waits in the queue, where that is short and has not gone on for long; else in the ledger. */
-  async #wait(wait: Wait): Promise<Decision> {
-    const { seconds, why, failure, change, told } = wait;
-    if (seconds > LONGEST_HIDING_SECONDS || this.#delivery.receiveCount >= RECEIVES_TO_WAIT_IN_QUEUE) {
-      return this.#postpone(wait, why, SPREAD_MILLIS);
-    }
-    if (this.#started !== undefined) {
-      const guard = { generation: this.#work.reference.generation, attempts: this.#attempts };
-      // Refused where another delivery has taken over, which then keeps its own count.
-      await this.#ports.ledger.moveUnit(this.#work.reference, 'release', guard, {
-        since: this.#ports.clock.now(),
-        ...change,
-      });
-    }
-    return { kind: 'retry', why, afterSeconds: seconds, told: { ...told, failure } };
-  }
-
-  async #postpone({ seconds, change, told, failure }: Wait, reason: string, spreadMillis: number): Promise<Decision> {
-    const { reference, slice, records } = this.#work;
-    const { clock, random, ledger } = this.#ports;
-    const now = clock.now();
-    const moved = await ledger.moveUnit(
-      reference,
-      'postpone',
-      {
-        generation: reference.generation,
-        attempts: this.#attempts,
-        make: { tenant: slice.tenant, records: records.size },
-      },
-      { since: now, ...change, notBefore: now + seconds * 1000 + Math.floor(random.next() * spreadMillis), reason },
-    );
-    if (moved.kind !== 'moved') return this.retry('moved_on', MOVED_ON);
-    return { kind: 'acknowledge', why: 'postponed', told: { ...told, failure } };
+    return waitWith(this.#back, 'rate_limited', seconds, { failure: RATE_LIMITED, change: {}, told: {} });
   }
 
   #stop(decision: Decision): never {
@@ -217,21 +168,22 @@ export class Attempt {
     );
     if (moved.kind === 'moved') return moved.unit;
     if (moved.unit?.state === 'committed') return moved.unit;
-    return this.#stop(this.retry('moved_on', MOVED_ON));
+    return this.#stop(this.#retry('moved_on', MOVED_ON));
   }
 
   /** Ends a delivery that may make no further call; its attempt is given back. */
   async #halt(stopped: Stopped, outcomes: Outcomes): Promise<Decision> {
     const { counts } = accountFor(this.#work, outcomes);
     const change = { attempts: this.#attempts - 1, counts };
-    const wait = { change, told: this.#told, seconds: retrySeconds(1, this.#ports.random) };
+    const seconds = retrySeconds(1, this.#ports.random);
+    const wait = (failure: Failure) => ({ failure, change, told: this.#told });
     switch (stopped.why) {
       case 'out-of-time':
-        return this.#wait({ ...wait, why: 'out_of_time', failure: OUT_OF_TIME });
+        return waitWith(this.#back, 'out_of_time', seconds, wait(OUT_OF_TIME));
       case 'unknown':
-        return this.#wait({ ...wait, why: 'ledger_unavailable', failure: stopped.failure });
+        return waitWith(this.#back, 'ledger_unavailable', seconds, wait(stopped.failure));
       case 'paused':
-        return this.#postpone({ ...wait, seconds: 0, why: 'moved_on', failure: MOVED_ON }, 'paused', 0);
+        return holdUnit(this.#back, wait(PAUSED));
       case 'cancelled':
         return this.#cancel(counts);
     }
@@ -268,13 +220,9 @@ export class Attempt {
     if (again !== undefined && !spent) {
       const { counts } = accountFor(this.#work, outcomes);
       const attempts = changed === 0 ? started.attempts : started.attempts - 1;
-      return this.#wait({
-        why: 'records_failed',
-        failure: again,
-        seconds: retrySeconds(started.attempts, random),
-        change: { attempts, counts, ...noted(again) },
-        told,
-      });
+      const change = { attempts, counts, ...noted(again) };
+      const seconds = retrySeconds(started.attempts, random);
+      return waitWith(this.#back, 'records_failed', seconds, { failure: again, change, told });
     }
     return this.#giveUp(started, applied, failure, told);
   }
@@ -287,7 +235,7 @@ export class Attempt {
   ): Promise<Decision> {
     if (mayIsolate(this.#work, outcomes, failures)) {
       const decision = await isolateRecords(this.#ports, this.#work, started, { outcomes, failures, told });
-      return decision === 'moved-on' ? this.retry('moved_on', MOVED_ON) : decision;
+      return decision === 'moved-on' ? this.#retry('moved_on', MOVED_ON) : decision;
     }
     const givenUp = { reason: reasonOf(failure, this.#ports.target), failure, told, outcomes };
     return givenUp.reason === 'effect_unknown'
@@ -326,6 +274,6 @@ export class Attempt {
     this.#told = { ...this.#told, ...this.#sample(outcomes) };
     if (moved.kind === 'moved') return { state: 'committed', keysDigest: digest };
     if (moved.unit?.state === 'committed') return { state: 'committed', keysDigest: moved.unit.keysDigest ?? digest };
-    return this.#stop(this.retry('moved_on', MOVED_ON));
+    return this.#stop(this.#retry('moved_on', MOVED_ON));
   }
 }
