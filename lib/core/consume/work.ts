@@ -26,7 +26,8 @@ function levelOf({ kind, why }: Decision): LogLevel {
 function failureFields(decision: Decision): LogFields {
   const { failure, attempt, failedRecords } = decision.told;
   if (failure === undefined) return {};
-  const repetition = decision.kind === 'retry' && (attempt ?? 1) > 1;
+  const comesAgain = decision.kind === 'retry' || decision.why === 'postponed';
+  const repetition = comesAgain && (attempt ?? 1) > 1;
   const brief = { errorClass: failure.error, failureClass: failure.class };
   if (repetition) return brief;
   return {
