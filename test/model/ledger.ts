@@ -1,41 +1,42 @@
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
-import { batchUnit, ordinalOf } from '../../lib/core/identity/keys.ts';
+import { ordinalOf } from '../../lib/core/identity/keys.ts';
 import type {
   AuditEntry,
-  AuditHead,
   BadMessage,
+  Control,
   Lease,
+  Pause,
   RunChange,
   RunItem,
+  Selection,
   Slice,
+  SplitUnit,
   Tally,
   TenantReport,
   UnitChange,
   UnitItem,
 } from '../../lib/core/ledger/items.ts';
-import {
-  isOpenRun,
-  isOpenUnit,
-  RUN_EDGES,
-  type RunEdge,
-  UNIT_EDGES,
-  type UnitEdge,
-} from '../../lib/core/ledger/lifecycle.ts';
-import {
-  type AuditScope,
-  type CreatedRun,
-  type FencedWrite,
-  type Ledger,
-  type LoadedUnit,
-  type OpenUnit,
-  type Page,
-  PortError,
-  type RunMoved,
-  type UnitGuard,
-  type UnitMoved,
-  type UnitRef,
+import { isOpenRun, RUN_EDGES, type RunEdge, staysOpen, type UnitEdge } from '../../lib/core/ledger/lifecycle.ts';
+import type {
+  AuditScope,
+  ControlMoved,
+  CreatedRun,
+  FencedWrite,
+  Ledger,
+  LoadedUnit,
+  OpenUnit,
+  OpenUnitsWanted,
+  Page,
+  RunMoved,
+  Stops,
+  UnitGuard,
+  UnitMoved,
+  UnitRef,
 } from '../../lib/core/ports/index.ts';
 import { LaggingIndex } from './lagging-index.ts';
+import { byKey, invalid, padded, scopeKey, unitKey } from './ledger-keys.ts';
+import { PolicyItems } from './ledger-policy.ts';
+import { UnitItems, type UnitMove } from './ledger-units.ts';
 import { keysetPage, type Paging } from './paging.ts';
 import { copyOf, samePlain } from './plain.ts';
 
@@ -45,6 +46,8 @@ export interface LedgerOptions {
   readonly indexLag: number;
   /** All but `checked` are mutants of a test: puts or moves that do not look at the epoch. */
   readonly epochs: 'checked' | 'ignored-by-puts' | 'ignored-by-moves';
+  /** `torn` is the mutant of a test: split records are put outside the transaction of their batch. */
+  readonly splits: 'one-transaction' | 'torn';
 }
 
 export interface LedgerContents {
@@ -53,9 +56,16 @@ export interface LedgerContents {
   readonly tenants: readonly TenantReport[];
   readonly units: readonly UnitItem[];
   readonly badMessages: readonly BadMessage[];
+  readonly audit: readonly AuditEntry[];
+  readonly selections: readonly Selection[];
 }
 
-const DEFAULTS: LedgerOptions = { paging: { size: 3, emptyPages: 'none' }, indexLag: 0, epochs: 'checked' };
+const DEFAULTS: LedgerOptions = {
+  paging: { size: 3, emptyPages: 'none' },
+  indexLag: 0,
+  epochs: 'checked',
+  splits: 'one-transaction',
+};
 const LOAD_LIMIT = 10;
 
 /** The run ledger in memory, with the conditions of the real one. Nothing that goes in or out is shared. */
@@ -67,43 +77,52 @@ export class MemoryLedger implements Ledger {
   readonly #slices = new Map<string, Slice>();
   readonly #tallies = new Map<string, Tally>();
   readonly #tenants = new Map<string, TenantReport>();
-  readonly #units = new Map<string, UnitItem>();
   readonly #audit = new Map<string, AuditEntry>();
-  readonly #policyHeads = new Map<string, AuditHead>();
-  readonly #badMessages = new Map<string, BadMessage>();
-  readonly #versions = new Map<string, string>();
+  readonly #policies = new PolicyItems();
+  readonly #units: UnitItems;
   readonly #runIndex: LaggingIndex<RunItem>;
   readonly #openRuns: LaggingIndex<string>;
-  readonly #openUnits: LaggingIndex<UnitItem>;
 
   constructor(options: Partial<LedgerOptions> = {}) {
     this.#options = { ...DEFAULTS, ...options };
     this.#runIndex = new LaggingIndex(this.#options.indexLag);
     this.#openRuns = new LaggingIndex(this.#options.indexLag);
-    this.#openUnits = new LaggingIndex(this.#options.indexLag);
+    this.#units = new UnitItems(this.#options.indexLag, this.#options.splits);
+  }
+
+  /** Called after every move of a unit that took effect. */
+  set onUnitMoved(listener: (move: UnitMove) => void) {
+    this.#units.onMoved = listener;
+  }
+
+  /** Called after every change of a policy's switch. */
+  set onControl(listener: (before: Control, after: Control) => void) {
+    this.#policies.onControl = listener;
   }
 
   /** What is stored at this moment, for a test to judge. */
   contents(): LedgerContents {
-    const sorted = <T>(items: Map<string, T>) =>
+    const sorted = <T>(items: ReadonlyMap<string, T>) =>
       [...items].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, item]) => item);
     return {
       runs: sorted(this.#runs),
       slices: sorted(this.#slices),
       tenants: sorted(this.#tenants),
-      units: sorted(this.#units),
-      badMessages: sorted(this.#badMessages),
+      units: sorted(this.#units.items),
+      badMessages: sorted(this.#policies.badMessages),
+      audit: sorted(this.#audit),
+      selections: this.#policies.selections,
     };
   }
 
   settle(): void {
-    for (const index of [this.#runIndex, this.#openRuns, this.#openUnits]) index.settle();
+    for (const index of [this.#runIndex, this.#openRuns, this.#units]) index.settle();
   }
 
   async createRun(run: RunItem): Promise<CreatedRun> {
     const existing = this.#runs.get(run.runId);
     if (existing !== undefined) return { kind: 'exists', run: copyOf(existing) };
-    this.#storeRun(run);
+    this.#storeRun(run, isOpenRun(run.status) ? 'in' : 'out');
     this.#runIndex.set(run.runId, copyOf(run));
     return { kind: 'created' };
   }
@@ -126,7 +145,10 @@ export class MemoryLedger implements Ledger {
     const run = this.#runs.get(runId);
     const free = run !== undefined && run.lease.epoch === seen.epoch && run.lease.until <= now;
     if (!free) return { kind: 'refused', run: copyOf(run) };
-    return { kind: 'moved', run: this.#storeRun({ ...run, lease: { owner, until, epoch: seen.epoch + 1 } }) };
+    return {
+      kind: 'moved',
+      run: this.#storeRun({ ...run, lease: { owner, until, epoch: seen.epoch + 1 } }, 'as-it-was'),
+    };
   }
 
   async moveRun(runId: string, edge: RunEdge, epoch: number | undefined, change: RunChange): Promise<RunMoved> {
@@ -136,7 +158,7 @@ export class MemoryLedger implements Ledger {
     if (run === undefined || fenced || !from.includes(run.status)) return { kind: 'refused', run: copyOf(run) };
     const { leaseUntil, ...set } = copyOf(change);
     const lease = leaseUntil === undefined ? run.lease : { ...run.lease, until: leaseUntil };
-    const moved = this.#storeRun({ ...run, ...set, lease, status: to });
+    const moved = this.#storeRun({ ...run, ...set, lease, status: to }, staysOpen(edge) ? 'in' : 'out');
     this.onRunMoved(run, moved);
     return { kind: 'moved', run: moved };
   }
@@ -166,7 +188,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async units(runId: string, cursor: string | undefined): Promise<Page<UnitItem>> {
-    return this.#page(this.#units, `${runId} `, cursor);
+    return this.#page(this.#units.items, `${runId} `, cursor);
   }
 
   async load(refs: readonly UnitRef[]): Promise<readonly LoadedUnit[]> {
@@ -175,41 +197,62 @@ export class MemoryLedger implements Ledger {
       copyOf({
         run: this.#runs.get(ref.runId),
         slice: this.#slices.get(`${ref.runId} ${padded(ordinalOf(ref.unit))}`),
-        unit: this.#units.get(unitKey(ref)),
+        unit: this.#units.items.get(unitKey(ref)),
       }),
     );
   }
 
   async readUnit(ref: UnitRef): Promise<UnitItem | undefined> {
-    return copyOf(this.#units.get(unitKey(ref)));
+    return this.#units.read(ref);
   }
 
   async moveUnit(ref: UnitRef, edge: UnitEdge, guard: UnitGuard, change: UnitChange): Promise<UnitMoved> {
-    const stored = this.#units.get(unitKey(ref));
-    const { from, to, orAbsent }: { from: readonly string[]; to: UnitItem['state']; orAbsent: boolean } =
-      UNIT_EDGES[edge];
-    const unit = stored ?? (orAbsent ? newUnit(ref, guard) : undefined);
-    const legal =
-      unit !== undefined &&
-      from.includes(unit.state) &&
-      unit.generation === guard.generation &&
-      (guard.attempts === undefined || unit.attempts === guard.attempts);
-    if (!legal) return { kind: 'refused', unit: copyOf(stored) };
-    const moved = copyOf({ ...unit, ...change, state: to });
-    this.#units.set(unitKey(ref), moved);
-    this.#openUnits.set(unitKey(ref), isOpenUnit(to) ? moved : undefined);
-    return { kind: 'moved', unit: copyOf(moved) };
+    return this.#units.move(ref, edge, guard, change);
+  }
+
+  async splitUnit(
+    ref: UnitRef,
+    guard: UnitGuard,
+    change: UnitChange & { readonly split: readonly number[] },
+    children: readonly SplitUnit[],
+  ): Promise<UnitMoved> {
+    return this.#units.split(ref, guard, change, children);
+  }
+
+  async readControl(policyId: string): Promise<Control> {
+    return this.#policies.control(policyId);
+  }
+
+  async readStops(policyId: string, runId: string): Promise<Stops> {
+    return { control: this.#policies.control(policyId), runStatus: this.#runs.get(runId)?.status };
+  }
+
+  async pause(policyId: string, pause: Pause): Promise<ControlMoved> {
+    return this.#policies.pause(policyId, pause);
+  }
+
+  async resume(policyId: string, since: EpochMillis, now: EpochMillis): Promise<ControlMoved> {
+    return this.#policies.resume(policyId, since, now);
+  }
+
+  async settleIntake(policyId: string, done: 'to-disable' | 'to-enable'): Promise<'settled' | 'moved-on'> {
+    return this.#policies.settleIntake(policyId, done);
+  }
+
+  async putSelection(selection: Selection): Promise<void> {
+    this.#policies.putSelection(selection);
+  }
+
+  async readSelection(policyId: string, digest: string): Promise<Selection | undefined> {
+    return this.#policies.selection(policyId, digest);
   }
 
   async versionDigest(policyId: string, policyVersion: string): Promise<string | undefined> {
-    return this.#versions.get(`${policyId} ${policyVersion}`);
+    return this.#policies.versionDigest(policyId, policyVersion);
   }
 
   async claimVersion(policyId: string, policyVersion: string, digest: string): Promise<'claimed' | 'other'> {
-    const key = `${policyId} ${policyVersion}`;
-    const meaning = this.#versions.get(key) ?? digest;
-    this.#versions.set(key, meaning);
-    return meaning === digest ? 'claimed' : 'other';
+    return this.#policies.claimVersion(policyId, policyVersion, digest);
   }
 
   async openRuns(cursor: string | undefined): Promise<Page<string>> {
@@ -217,28 +260,20 @@ export class MemoryLedger implements Ledger {
     return { items: page.items.map(([, runId]) => runId), next: page.next };
   }
 
-  async openUnits(
-    wanted: { readonly state: 'planned'; readonly dueAt: EpochMillis } | { readonly state: 'quarantined' },
-    cursor: string | undefined,
-  ): Promise<Page<OpenUnit>> {
-    const units = this.#openUnits
-      .sorted()
-      .map(([key, unit]) => ({ key: `${padded(dueAt(unit))} ${key}`, unit }))
-      .filter(({ unit }) => unit.state === wanted.state && (wanted.state !== 'planned' || dueAt(unit) <= wanted.dueAt));
-    const page = keysetPage(units.sort(byKey), (unit) => unit.key, cursor, this.#options.paging);
-    const items = page.items.map(({ unit }) => ({ runId: unit.runId, unit: unit.unit, generation: unit.generation }));
-    return { items, next: page.next };
+  async openUnits(wanted: OpenUnitsWanted, cursor: string | undefined): Promise<Page<OpenUnit>> {
+    return this.#units.openUnits(wanted, cursor, this.#options.paging);
   }
 
   async appendAudit(scope: AuditScope, entry: AuditEntry): Promise<'appended' | 'moved-on'> {
     const run = scope.kind === 'run' ? this.#runs.get(scope.runId) : undefined;
-    const head = scope.kind === 'run' ? run?.auditHead : (this.#policyHeads.get(scope.policyId) ?? { count: 0 });
+    const head =
+      scope.kind === 'run' ? run?.auditHead : (this.#policies.control(scope.policyId).auditHead ?? { count: 0 });
     const key = `${scopeKey(scope)}${padded(entry.number)}`;
     if (head?.count !== entry.number || this.#audit.has(key)) return 'moved-on';
     this.#audit.set(key, copyOf(entry));
     const moved = { count: entry.number + 1, hash: entry.hash };
-    if (run !== undefined) this.#storeRun({ ...run, auditHead: moved });
-    else if (scope.kind === 'policy') this.#policyHeads.set(scope.policyId, moved);
+    if (run !== undefined) this.#storeRun({ ...run, auditHead: moved }, 'as-it-was');
+    else if (scope.kind === 'policy') this.#policies.setAuditHead(scope.policyId, moved);
     return 'appended';
   }
 
@@ -247,18 +282,27 @@ export class MemoryLedger implements Ledger {
   }
 
   async recordBadMessage(message: BadMessage): Promise<void> {
-    const key = `${message.policyId} ${message.digest}`;
-    if (!this.#badMessages.has(key)) this.#badMessages.set(key, copyOf(message));
+    this.#policies.recordBadMessage(message);
+  }
+
+  async readBadMessage(policyId: string, digest: string): Promise<BadMessage | undefined> {
+    return this.#policies.badMessage(policyId, digest);
+  }
+
+  async abandonBadMessage(policyId: string, digest: string, at: EpochMillis): Promise<void> {
+    this.#policies.abandonBadMessage(policyId, digest, at);
   }
 
   async badMessages(policyId: string, cursor: string | undefined): Promise<Page<BadMessage>> {
-    return this.#page(this.#badMessages, `${policyId} `, cursor);
+    return this.#page(this.#policies.badMessages, `${policyId} `, cursor);
   }
 
-  #storeRun(run: RunItem): RunItem {
-    this.#runs.set(run.runId, copyOf(run));
-    this.#openRuns.set(run.runId, isOpenRun(run.status) ? run.runId : undefined);
-    return copyOf(run);
+  /** Only a move takes a run into the index of open runs, or out of it. */
+  #storeRun(run: RunItem, index: 'in' | 'out' | 'as-it-was'): RunItem {
+    const stored = copyOf(run);
+    this.#runs.set(run.runId, stored);
+    if (index !== 'as-it-was') this.#openRuns.set(run.runId, index === 'in' ? run.runId : undefined);
+    return stored;
   }
 
   #putFenced<T extends { readonly epoch: number }>(items: Map<string, T>, key: string, item: T): FencedWrite {
@@ -281,43 +325,9 @@ export class MemoryLedger implements Ledger {
       .flatMap((key) => copyOf(items.get(key)) ?? []);
   }
 
-  #page<T>(items: Map<string, T>, prefix: string, cursor: string | undefined): Page<T> {
+  #page<T>(items: ReadonlyMap<string, T>, prefix: string, cursor: string | undefined): Page<T> {
     const entries = [...items].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1));
     const page = keysetPage(entries, ([key]) => key, cursor, this.#options.paging);
     return { items: page.items.map(([, item]) => copyOf(item)), next: page.next };
   }
-}
-
-/** What an absent unit counts as: planned, never started, of the first generation. */
-function newUnit(ref: UnitRef, guard: UnitGuard): UnitItem | undefined {
-  if (guard.make === undefined) return undefined;
-  const { runId, unit } = ref;
-  return { runId, unit, ...guard.make, state: 'planned', attempts: 0, generation: 0, since: 0 };
-}
-
-function dueAt(unit: UnitItem): EpochMillis {
-  return unit.state === 'planned' ? (unit.notBefore ?? unit.since) : unit.since;
-}
-
-function padded(number: number): string {
-  return String(number).padStart(16, '0');
-}
-
-function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
-  return a.key < b.key ? -1 : 1;
-}
-
-/** A batch sorts before the records split from it. */
-function unitKey({ runId, unit }: UnitRef): string {
-  const ordinal = ordinalOf(unit);
-  const position = unit === batchUnit(ordinal) ? '' : `.${padded(Number(unit.slice(unit.indexOf('.') + 1)))}`;
-  return `${runId} ${padded(ordinal)}${position}`;
-}
-
-function scopeKey(scope: AuditScope): string {
-  return scope.kind === 'run' ? `run ${scope.runId} ` : `policy ${scope.policyId} `;
-}
-
-function invalid(operation: string): PortError {
-  return new PortError(operation, { class: 'permanent', error: 'ValidationException' });
 }

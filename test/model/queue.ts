@@ -32,6 +32,12 @@ export interface QueueOptions {
   readonly entryMissing: number;
   /** Chance that a depth is read as zero. */
   readonly depthReadsZero: number;
+  /** Chance that one deletion of several is not confirmed; whether it was done is drawn too. */
+  readonly deleteUnconfirmed: number;
+  /** Chance that a message is not let go and shows only when its hiding ends. */
+  readonly releaseFails: number;
+  /** Chance that a receive of dead letters finds nothing although some are there. */
+  readonly receivesNothing: number;
 }
 
 const DEFAULTS: QueueOptions = {
@@ -43,10 +49,14 @@ const DEFAULTS: QueueOptions = {
   entryFailsSent: 0,
   entryMissing: 0,
   depthReadsZero: 0,
+  deleteUnconfirmed: 0,
+  releaseFails: 0,
+  receivesNothing: 0,
 };
 
 const BODY_LIMIT_BYTES = 512;
-const LONGEST_DELAY_SECONDS = 43_200;
+const LONGEST_HIDING_SECONDS = 43_200;
+const LONGEST_DELAY_SECONDS = 900;
 
 /** One receipt of a message by the consumer. */
 export interface Delivery {
@@ -86,7 +96,7 @@ export class MemoryQueue implements Queue {
     const sent: string[] = [];
     const failed: SendFailure[] = [];
     for (const message of messages) {
-      const wrong = bodyFault(message.body);
+      const wrong = bodyFault(message.body) ?? delayFault(message.delaySeconds);
       if (wrong !== undefined) failed.push({ id: message.id, code: wrong, fault: 'sender' });
       else if (random.chance(this.#options.entryFails)) {
         failed.push({ id: message.id, code: 'ServiceUnavailable', fault: 'service' });
@@ -126,7 +136,7 @@ export class MemoryQueue implements Queue {
   }
 
   async delay(handle: string, seconds: number): Promise<void> {
-    if (seconds < 0 || seconds > LONGEST_DELAY_SECONDS) throw refused('delay', 'InvalidParameterValue');
+    if (seconds < 0 || seconds > LONGEST_HIDING_SECONDS) throw refused('delay', 'InvalidParameterValue');
     if (this.work.hide(handle, seconds) === 'not-in-flight') throw refused('delay', 'MessageNotInflight');
   }
 
@@ -138,6 +148,7 @@ export class MemoryQueue implements Queue {
   }
 
   async receiveDeadLetters(hideSeconds: number): Promise<readonly DeadLetter[]> {
+    if (this.#world.random.chance(this.#options.receivesNothing)) return [];
     const copies = this.#world.random.shuffled(this.deadLetters.visible()).slice(0, SEND_BATCH_LIMIT);
     return copies.map((copy) => ({
       body: copy.body,
@@ -147,12 +158,21 @@ export class MemoryQueue implements Queue {
     }));
   }
 
-  async deleteDeadLetter(handle: string): Promise<void> {
-    this.deadLetters.remove(handle);
+  async deleteDeadLetters(handles: readonly string[]): Promise<readonly string[]> {
+    refuseWrongCount('deleteDeadLetters', handles);
+    const { random } = this.#world;
+    return handles.filter((handle) => {
+      const unconfirmed = random.chance(this.#options.deleteUnconfirmed);
+      if (!unconfirmed || random.chance(0.5)) this.deadLetters.remove(handle);
+      return unconfirmed;
+    });
   }
 
-  async releaseDeadLetter(handle: string): Promise<void> {
-    this.deadLetters.hide(handle, 0);
+  async releaseDeadLetters(handles: readonly string[]): Promise<void> {
+    refuseWrongCount('releaseDeadLetters', handles);
+    for (const handle of handles) {
+      if (!this.#world.random.chance(this.#options.releaseFails)) this.deadLetters.hide(handle, 0);
+    }
   }
 
   async depth(): Promise<QueueDepth> {
@@ -162,12 +182,18 @@ export class MemoryQueue implements Queue {
 
   /** Ends all failures that are drawn by chance; messages still come in any order and more than once. */
   calm(): void {
-    this.#options = { ...this.#options, entryFails: 0, entryFailsSent: 0, entryMissing: 0, depthReadsZero: 0 };
+    const { visibilitySeconds, maxReceiveCount, copies, order } = this.#options;
+    this.#options = { ...DEFAULTS, visibilitySeconds, maxReceiveCount, copies, order };
   }
 
   /** Loses every message of the work queue, as a purge does. */
   purge(): void {
     this.work.clear();
+  }
+
+  /** Loses every dead letter, as a purge of that queue does. */
+  purgeDeadLetters(): void {
+    this.deadLetters.clear();
   }
 
   /** A person moves dead letters back in the console: new id, new send time, body and labels kept (pitfall P40). */
@@ -180,11 +206,11 @@ export class MemoryQueue implements Queue {
     return moved.length;
   }
 
-  #enqueue({ body, group }: OutgoingMessage): void {
-    this.sent.push({ body, labels: {}, group });
-    const messageId = this.work.add({ body, labels: {}, group });
-    for (let copy = 1; copy < this.#options.copies; copy += 1)
-      this.work.add({ body, labels: {}, group }, { messageId });
+  #enqueue({ body, group, delaySeconds }: OutgoingMessage): void {
+    const message = { body, labels: {}, group };
+    this.sent.push(message);
+    const messageId = this.work.add(message, {}, delaySeconds);
+    for (let copy = 1; copy < this.#options.copies; copy += 1) this.work.add(message, { messageId }, delaySeconds);
   }
 
   #deliver(copy: Copy): Delivery {
@@ -204,6 +230,16 @@ export class MemoryQueue implements Queue {
 function bodyFault(body: string): string | undefined {
   if (!/^[\t\n\r\u0020-\ud7ff\ue000-\ufffd]+$/.test(body)) return 'InvalidMessageContents';
   return Buffer.byteLength(body) > BODY_LIMIT_BYTES || !/^[ -~]*$/.test(body) ? 'BodyNotAllowedByUs' : undefined;
+}
+
+function delayFault(seconds = 0): string | undefined {
+  return seconds >= 0 && seconds <= LONGEST_DELAY_SECONDS ? undefined : 'InvalidParameterValue';
+}
+
+function refuseWrongCount(operation: string, handles: readonly string[]): void {
+  const whole = handles.length >= 1 && handles.length <= SEND_BATCH_LIMIT;
+  if (!whole) throw refused(operation, 'BatchEntryCount');
+  if (new Set(handles).size !== handles.length) throw refused(operation, 'BatchEntryIdsNotDistinct');
 }
 
 function refused(operation: string, error: string): PortError {

@@ -1,6 +1,6 @@
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import { type Cost, NO_COST } from '../../lib/core/ledger/cost.ts';
-import type { Log, Meter, Resumer } from '../../lib/core/ports/index.ts';
+import type { Intake, Log, Meter, Resumer } from '../../lib/core/ports/index.ts';
 
 /** Counts what it is told. */
 export class MemoryMeter implements Meter {
@@ -30,8 +30,21 @@ export interface LoggedEvent {
 export class MemoryLog implements Log {
   readonly events: LoggedEvent[] = [];
 
+  named(name: string): readonly LoggedEvent[] {
+    return this.events.filter((event) => event.name === name);
+  }
+
   event(level: LoggedEvent['level'], name: string, fields: LoggedEvent['fields']): void {
     this.events.push({ level, name, fields: { ...fields } });
+  }
+}
+
+/** The event source mapping: while it is off, no message of the queue reaches a consumer. */
+export class MemoryIntake implements Intake {
+  state: 'on' | 'off' = 'on';
+
+  async set(state: 'on' | 'off'): Promise<void> {
+    this.state = state;
   }
 }
 

@@ -27,8 +27,12 @@ export class StandardQueue {
     this.#retentionMillis = retentionMillis;
   }
 
-  /** Returns the message id: a new one, or that of the message it goes on. */
-  add(message: NewMessage, origin: Partial<Pick<Copy, 'messageId' | 'sentAt' | 'receiveCount'>> = {}): string {
+  /** Returns the message id: a new one, or that of the message it goes on. Nobody receives it before its delay is over. */
+  add(
+    message: NewMessage,
+    origin: Partial<Pick<Copy, 'messageId' | 'sentAt' | 'receiveCount'>> = {},
+    delaySeconds = 0,
+  ): string {
     this.#count += 1;
     const { body, labels, group } = message;
     const copy: Copy = {
@@ -38,7 +42,7 @@ export class StandardQueue {
       messageId: origin.messageId ?? `message-${this.#count}-${this.#world.random.below(1e6)}`,
       sentAt: origin.sentAt ?? this.#world.millis,
       receiveCount: origin.receiveCount ?? 0,
-      visibleAt: this.#world.millis,
+      visibleAt: this.#world.millis + delaySeconds * 1000,
       handle: undefined,
     };
     this.#copies.add(copy);

@@ -44,7 +44,9 @@ export class MemoryTarget implements Target {
   readonly #world: World;
   readonly #records: MemoryRecords;
   #options: TargetOptions;
-  readonly #poisoned = new Map<string, Failure>();
+  /** Called at the beginning of every call, before anything is written. */
+  onCall: (call: TargetCall) => void = () => {};
+  readonly #poisoned = new Map<string, { readonly failure: Failure; left: number }>();
 
   constructor(world: World, records: MemoryRecords, options: Partial<TargetOptions> = {}) {
     this.#world = world;
@@ -53,9 +55,9 @@ export class MemoryTarget implements Target {
     this.recordsPerCall = this.#options.recordsPerCall;
   }
 
-  /** From now on every write of this record fails so. */
-  poison(id: string, failure: Failure): void {
-    this.#poisoned.set(id, failure);
+  /** From now on so many writes of this record fail so; as a rule all of them. */
+  poison(id: string, failure: Failure, times = Number.POSITIVE_INFINITY): void {
+    this.#poisoned.set(id, { failure, left: times });
   }
 
   /** Ends all failures that are drawn by chance. */
@@ -73,6 +75,7 @@ export class MemoryTarget implements Target {
 
   async apply(call: TargetCall): Promise<readonly RecordResult[]> {
     refuseMalformed(call, this.recordsPerCall);
+    this.onCall(call);
     const { random } = this.#world;
     const breakOff = random.chance(this.#options.callBreaksOff) ? random.below(call.items.length + 1) : undefined;
     const results: RecordResult[] = [];
@@ -86,7 +89,10 @@ export class MemoryTarget implements Target {
   #entry(call: TargetCall, item: WorkItem): RecordResult {
     const { random } = this.#world;
     const poison = this.#poisoned.get(idOfKey(item.key));
-    if (poison !== undefined) return { kind: 'failed', key: item.key, failure: poison };
+    if (poison !== undefined && poison.left > 0) {
+      poison.left -= 1;
+      return { kind: 'failed', key: item.key, failure: poison.failure };
+    }
     if (random.chance(this.#options.entryFails)) return { kind: 'failed', key: item.key, failure: THROTTLED };
     const result = this.#transition(call, item);
     return random.chance(this.#options.entryAnswerLost)
