@@ -6,8 +6,8 @@ import { allOf, aRunId, FIRST, start, storedRun, T0 } from './ledger-samples.ts'
 /** What every ledger must show of what is open. */
 export function openCases(ledgerOf: () => Ledger): void {
   const openRuns = () => allOf((cursor) => ledgerOf().openRuns(cursor));
-  const quarantined = async (runId: string) => {
-    const units = await allOf((cursor) => ledgerOf().openUnits({ state: 'quarantined' }, cursor));
+  const quarantined = async (runId: string, state: 'quarantined' | 'uncertain' = 'quarantined') => {
+    const units = await allOf((cursor) => ledgerOf().openUnits({ state }, cursor));
     return units.filter((unit) => unit.runId === runId);
   };
   const due = async (runId: string, dueAt: number) => {
@@ -77,10 +77,43 @@ export function openCases(ledgerOf: () => Ledger): void {
     const ref = { runId, unit: '3' };
     await ledgerOf().moveUnit(ref, 'redrive', FIRST, { since: T0, notBefore: T0, generation: 1 });
     await vi.waitFor(async () => expect(await quarantined(runId)).toHaveLength(19));
-    expect(await quarantined(runId)).not.toContainEqual({ ...ref, generation: 0 });
-    expect(await quarantined(runId)).toContainEqual({ runId, unit: '4', generation: 0 });
+    const shown = (wanted: object) => expect.objectContaining(wanted);
+    expect(await quarantined(runId)).not.toContainEqual(shown({ ...ref, generation: 0 }));
+    expect(await quarantined(runId)).toContainEqual(shown({ runId, unit: '4', generation: 0 }));
     expect(await due(runId, T0)).toEqual(['3']);
     await ledgerOf().moveUnit(ref, 'quarantine', { generation: 1 }, { since: T0 });
-    await vi.waitFor(async () => expect(await quarantined(runId)).toContainEqual({ ...ref, generation: 1 }));
+    await vi.waitFor(async () => expect(await quarantined(runId)).toContainEqual(shown({ ...ref, generation: 1 })));
+  });
+
+  it('shows of a quarantined unit what a list and its filters need, and its copy as soon as there is one', async () => {
+    const ref = { runId: aRunId(), unit: '3' };
+    const why = { reason: 'attempts_spent', errorClass: 'ThrottlingError', failureClass: 'transient' } as const;
+    await start(ledgerOf(), ref, 0);
+    await ledgerOf().moveUnit(ref, 'quarantine', FIRST, { since: T0 + 5, finishedAt: T0 + 5, requestId: 'r', ...why });
+    const shown = { ...ref, tenant: 'acme', records: 3, attempts: 1, generation: 0, since: T0 + 5, ...why };
+    await vi.waitFor(async () => expect(await quarantined(ref.runId)).toEqual([shown]));
+    const copy = { copiedAt: T0 + 6, copiedGeneration: 0 };
+    await ledgerOf().moveUnit(ref, 'copy', { generation: 0 }, { since: T0 + 5, ...copy });
+    await vi.waitFor(async () => expect(await quarantined(ref.runId)).toEqual([{ ...shown, ...copy }]));
+    await ledgerOf().moveUnit(ref, 'abandon', { generation: 0 }, { since: T0 + 7 });
+    await vi.waitFor(async () => expect(await quarantined(ref.runId)).toEqual([]));
+  });
+
+  it('shows a unit whose effect nobody knows apart from those that are quarantined', async () => {
+    const ref = { runId: aRunId(), unit: '0' };
+    await start(ledgerOf(), ref, 0);
+    await ledgerOf().moveUnit(ref, 'doubt', { generation: 0 }, { since: T0, reason: 'effect_unknown' });
+    const shown = expect.objectContaining({ ...ref, reason: 'effect_unknown', attempts: 1 });
+    await vi.waitFor(async () => expect(await quarantined(ref.runId, 'uncertain')).toEqual([shown]));
+    expect(await quarantined(ref.runId)).toEqual([]);
+  });
+
+  it('shows a cancelled run until its totals are final', async () => {
+    const { runId } = await storedRun(ledgerOf());
+    await ledgerOf().moveRun(runId, 'freeze', 0, {});
+    await ledgerOf().moveRun(runId, 'cancel', undefined, { cancelledAt: T0 });
+    await vi.waitFor(async () => expect(await openRuns()).toContain(runId));
+    await ledgerOf().moveRun(runId, 'settle', undefined, {});
+    await vi.waitFor(async () => expect(await openRuns()).not.toContain(runId));
   });
 }

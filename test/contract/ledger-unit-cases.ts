@@ -4,16 +4,19 @@ import { UNIT_EDGES, type UnitEdge, type UnitState } from '../../lib/core/ledger
 import type { Ledger, UnitMoved, UnitRef } from '../../lib/core/ports/index.ts';
 import { allOf, aRunId, aSlice, FIRST, retried, start, storedRun, T0 } from './ledger-samples.ts';
 
-const STATES: Readonly<Record<Exclude<UnitState, 'uncertain' | 'abandoned' | 'cancelled'>, readonly UnitEdge[]>> = {
+const STATES: Readonly<Record<UnitState, readonly UnitEdge[]>> = {
   planned: ['postpone'],
   published: ['postpone', 'publish'],
   in_progress: ['start'],
   committed: ['start', 'commit'],
   quarantined: ['quarantine'],
+  uncertain: ['start', 'doubt'],
+  abandoned: ['quarantine', 'abandon'],
+  cancelled: ['start', 'cancel'],
 };
 
 /** Brings an absent unit into a state by legal edges. */
-async function unitIn(ledger: Ledger, ref: UnitRef, state: keyof typeof STATES): Promise<void> {
+async function unitIn(ledger: Ledger, ref: UnitRef, state: UnitState): Promise<void> {
   for (const edge of STATES[state]) await ledger.moveUnit(ref, edge, FIRST, { since: T0 });
 }
 
@@ -43,7 +46,7 @@ export function unitCases(ledgerOf: () => Ledger): void {
     expect(await ledgerOf().moveUnit(ref, 'start', { ...FIRST, generation: 1 }, change)).toEqual(refused);
     expect(await start(ledgerOf(), ref, 1)).toEqual(refused);
     expect(await ledgerOf().moveUnit(ref, 'start', { generation: 0, attempts: 0 }, change)).toEqual(refused);
-    for (const edge of ['commit', 'publish', 'redrive'] as const) {
+    for (const edge of ['commit', 'publish', 'redrive', 'release', 'doubt', 'copy', 'abandon', 'cancel'] as const) {
       expect(await ledgerOf().moveUnit(ref, edge, FIRST, change), edge).toEqual(refused);
     }
     expect(await ledgerOf().readUnit(ref)).toBeUndefined();
@@ -66,7 +69,7 @@ export function unitCases(ledgerOf: () => Ledger): void {
     expect(await ledgerOf().readUnit(ref)).toMatchObject({ attempts: 1, claim: winners[0] });
   });
 
-  for (const state of Object.keys(STATES) as (keyof typeof STATES)[]) {
+  for (const state of Object.keys(STATES) as UnitState[]) {
     it(`from ${state}, moves along the edges that leave it and refuses all others`, async () => {
       const runId = aRunId();
       for (const [n, [edge, { from, to }]] of Object.entries(UNIT_EDGES).entries()) {
@@ -114,6 +117,29 @@ export function unitCases(ledgerOf: () => Ledger): void {
     };
     expect(moved).toEqual({ kind: 'moved', unit: wanted });
     expect(await ledgerOf().readUnit(ref)).toEqual(wanted);
+  });
+
+  it('a delivery that gives its attempt back leaves the unit to the next one, with what failed last', async () => {
+    const ref = { runId: aRunId(), unit: '0' };
+    await start(ledgerOf(), ref, 0);
+    const failed = { errorClass: 'ThrottlingError', failureClass: 'transient', requestId: 'r' } as const;
+    const change = { since: T0 + 3, attempts: 0, counts: { expired: 2 }, ...failed };
+    const released = await ledgerOf().moveUnit(ref, 'release', { generation: 0, attempts: 1 }, change);
+    expect(released).toMatchObject({ kind: 'moved', unit: { state: 'published', attempts: 0, ...failed } });
+    const late = { ...change, since: T0 + 9 };
+    expect((await ledgerOf().moveUnit(ref, 'release', { generation: 0, attempts: 1 }, late)).kind).toBe('refused');
+    expect(await start(ledgerOf(), ref, 0)).toMatchObject({ kind: 'moved', unit: { attempts: 1, ...failed } });
+  });
+
+  it('notes the copy of a quarantined unit, and of which generation, and nothing else', async () => {
+    const ref = { runId: aRunId(), unit: '0' };
+    await unitIn(ledgerOf(), ref, 'quarantined');
+    const before = await ledgerOf().readUnit(ref);
+    const noted = { since: T0, copiedAt: T0 + 4, copiedGeneration: 0 };
+    const copied = await ledgerOf().moveUnit(ref, 'copy', { generation: 0 }, noted);
+    expect(copied).toEqual({ kind: 'moved', unit: { ...before, ...noted } });
+    expect((await ledgerOf().moveUnit(ref, 'copy', { generation: 1 }, noted)).kind).toBe('refused');
+    expect(await ledgerOf().readUnit(ref)).toEqual({ ...before, ...noted });
   });
 
   it('pages units in order of ordinals, each batch before the records split from it', async () => {

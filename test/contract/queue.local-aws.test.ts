@@ -2,6 +2,7 @@ import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/c
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SqsQueue } from '../../lib/aws/queue.ts';
 import { asciiJson } from '../../lib/core/identity/encode.ts';
+import type { DeadLetter } from '../../lib/core/ports/index.ts';
 import { clientConfig, trust } from '../../lib/local/access.ts';
 import { startLocalAws } from '../../lib/local/server.ts';
 
@@ -82,12 +83,50 @@ describe('queue on the local AWS', () => {
     expect(letter).toMatchObject({ body: 'body', labels });
     expect(letter?.sentAt).toBeGreaterThanOrEqual(before - 1_000);
     expect(await queue.receiveDeadLetters(60)).toEqual([]);
-    await queue.releaseDeadLetter(letter?.handle ?? '');
+    await queue.releaseDeadLetters([letter?.handle ?? '']);
     const [again] = await queue.receiveDeadLetters(60);
     expect(again?.body).toBe('body');
-    await queue.deleteDeadLetter(again?.handle ?? '');
+    expect(await queue.deleteDeadLetters([again?.handle ?? ''])).toEqual([]);
     expect(await queue.depth()).toEqual({ work: 0, deadLetter: 0 });
   });
+
+  it('lets nobody receive a message before its time, and counts it all the same', async () => {
+    const sent = await queue.send([
+      { id: 'later', body: 'later', group: 'g', delaySeconds: 900 },
+      { id: 'soon', body: 'soon', group: 'g', delaySeconds: 1 },
+      { id: 'now', body: 'now', group: 'g', delaySeconds: 0 },
+    ]);
+    expect(sent.failed).toEqual([]);
+    const [first, ...others] = await receive(workQueueUrl);
+    expect([first?.Body, others]).toEqual(['now', []]);
+    expect((await queue.depth()).work).toBe(3);
+    await vi.waitFor(async () => expect((await receive(workQueueUrl)).map(({ Body }) => Body)).toEqual(['soon']), {
+      timeout: 5_000,
+    });
+    expect(await receive(workQueueUrl)).toEqual([]);
+  });
+
+  it('releases and deletes dead letters ten at a time, and says which deletion was not confirmed', async () => {
+    for (let n = 0; n < 12; n += 1) await queue.sendDeadLetter(`letter ${n}`, { generation: '0' }, `g${n}`);
+    const first = await allDeadLetters(12);
+    await queue.releaseDeadLetters(first.slice(0, 10).map(({ handle }) => handle));
+    const again = await allDeadLetters(10);
+    const bodies = (letters: readonly DeadLetter[]) => letters.map(({ body }) => body).toSorted();
+    expect(bodies(again)).toEqual(bodies(first.slice(0, 10)));
+    const handles = again.slice(0, 9).map(({ handle }) => handle);
+    expect(await queue.deleteDeadLetters([...handles, 'no handle of ours'])).toEqual(['no handle of ours']);
+    expect((await queue.depth()).deadLetter).toBe(3);
+  });
+
+  /** As many as there should be, over as many receives as it takes. */
+  async function allDeadLetters(count: number): Promise<readonly DeadLetter[]> {
+    const letters: DeadLetter[] = [];
+    await vi.waitFor(async () => {
+      letters.push(...(await queue.receiveDeadLetters(600)));
+      expect(letters).toHaveLength(count);
+    });
+    return letters;
+  }
 
   it('says that a queue that is not there will not be there next time either', async () => {
     const nowhere = new SqsQueue({ client, workQueueUrl: `${workQueueUrl}-not` });
