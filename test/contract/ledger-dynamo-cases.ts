@@ -23,9 +23,10 @@ import { unitKey } from '../../lib/aws/ledger/unit-item.ts';
 import { createMeter } from '../../lib/aws/meter.ts';
 import { systemClock, systemRandom } from '../../lib/aws/system.ts';
 import type { Slice } from '../../lib/core/ledger/items.ts';
+import { aPause } from './ledger-control-cases.ts';
 import { createLedgerTable, ledgerOn } from './ledger-dynamo.ts';
+import { lostAnswerCases } from './ledger-lost-answer-cases.ts';
 import {
-  allOf,
   anEntry,
   aRunId,
   aSlice,
@@ -38,6 +39,8 @@ import {
   storedRun,
   T0,
 } from './ledger-samples.ts';
+import { aSelection } from './ledger-selection-cases.ts';
+import { aChild } from './ledger-split-cases.ts';
 
 const KB = 1024;
 
@@ -166,6 +169,55 @@ function itemCases(ledgerOf: () => DynamoLedger, itemAt: ItemAt): void {
     expect((await ledger.readUnit(ref))?.counts).toEqual(counts);
   });
 
+  it('a batch with as many split records as it may have stays under 1 KB, and so does each of those', async () => {
+    const runId = 'a-policy-with-a-long-name-of-forty-eight-chars-x.version-of-24-characters.20260101T020001Z';
+    const ref = { runId, unit: '12345678' };
+    const make = { tenant: 't'.repeat(60), records: 1_000 };
+    const claim = 'c23f3a52-1b0e-4f62-9d0d-0f5b4b6f3a11/7d5c9be3-64a5-4b7e-8a51-4b6b7a0c9d12';
+    const failed = { errorClass: 'e'.repeat(40), failureClass: 'transient', requestId: 'r'.repeat(56) } as const;
+    await ledgerOf().moveUnit(
+      ref,
+      'start',
+      { generation: 0, make },
+      { since: T0, startedAt: T0, attempts: 1, bornAt: T0, claim, ...failed },
+    );
+    const split = Array.from({ length: 25 }, (_, n) => 39 * n + 3);
+    const children = split.map((position) => ({
+      ...aChild(`12345678.${position}`),
+      ...{ ...failed, tenant: make.tenant },
+    }));
+    const exceptions = { state_changed: Array.from({ length: 90 }, (_, n) => 2 * n), held: [999] };
+    const change = {
+      since: T0,
+      finishedAt: T0,
+      counts: { expired: 225, state_changed: 250, held: 250, absent: 250 },
+      exceptions,
+      keysDigest: 'd'.repeat(43),
+      cost: { calls: 1_234, readUnits: 0.5, writeUnits: 1_234 },
+      split,
+    };
+    await ledgerOf().splitUnit(ref, { generation: 0 }, change, children);
+    const sizes = [itemSize(await itemAt(unitKey(ref)))];
+    for (const { unit } of children) {
+      const child = { runId, unit };
+      await ledgerOf().moveUnit(child, 'copy', { generation: 0 }, { since: T0 + 7, copiedAt: T0, copiedGeneration: 0 });
+      sizes.push(itemSize(await itemAt(unitKey(child))));
+    }
+    console.info(
+      `a batch with 25 split records takes ${sizes[0]} bytes, a split record ${Math.max(...sizes.slice(1))}`,
+    );
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(KB);
+    expect((await ledgerOf().readUnit(ref))?.split).toEqual(split);
+  });
+
+  it('keeps the largest selection in a small part of an item', async () => {
+    const selection = aSelection(10_000);
+    await ledgerOf().putSelection(selection);
+    const item = await itemAt(itemKey(policyPartition(selection.policyId), `${SK.selection}${selection.digest}`));
+    console.info(`a selection of 10,000 units takes ${itemSize(item)} bytes`);
+    expect(itemSize(item)).toBeLessThanOrEqual(100 * KB);
+  });
+
   it('refuses a slice that no item can hold, for good', async () => {
     const slice = sliceOf(aRunId(), 0, 1_000, 900);
     const refused = { failure: { class: 'permanent', error: 'ItemTooLarge' } };
@@ -250,10 +302,40 @@ function retentionCases(clientOf: () => DynamoDBClient, tableOf: () => string, i
     expect(await expiryAt(run)).toEqual(EXPIRES);
   });
 
+  it('lets a split batch go and its records only once they are settled; a cancelled run once its totals are final', async () => {
+    const ledger = keeping(400);
+    const { runId } = await storedRun(ledger);
+    const ref = { runId, unit: '0' };
+    const child = { runId, unit: '0.1' };
+    await start(ledger, ref, 0);
+    await ledger.splitUnit(ref, { generation: 0 }, { since: T0, split: [1] }, [aChild('0.1')]);
+    expect([await expiryAt(unitKey(ref)), await expiryAt(unitKey(child))]).toEqual([EXPIRES, undefined]);
+    await ledger.moveUnit(child, 'copy', { generation: 0 }, { since: T0, copiedAt: T0, copiedGeneration: 0 });
+    expect(await expiryAt(unitKey(child))).toBeUndefined();
+    await ledger.moveUnit(child, 'abandon', { generation: 0 }, { since: T0 });
+    expect(await expiryAt(unitKey(child))).toEqual(EXPIRES);
+    await ledger.moveRun(runId, 'cancel', undefined, { cancelledAt: T0 });
+    expect(await expiryAt(runKey(runId))).toBeUndefined();
+    await ledger.moveRun(runId, 'settle', undefined, {});
+    expect(await expiryAt(runKey(runId))).toEqual(EXPIRES);
+  });
+
+  it('lets a selection go, but not for as long as it is put again', async () => {
+    const ledger = keeping(400);
+    const selection = aSelection(3);
+    const key = itemKey(policyPartition(selection.policyId), `${SK.selection}${selection.digest}`);
+    await keeping(90).putSelection(selection);
+    await ledger.putSelection(selection);
+    expect(await expiryAt(key)).toEqual(EXPIRES);
+  });
+
   it('never lets the policy’s control item or its trail go', async () => {
     const ledger = keeping(400);
     const { policyId } = await storedRun(ledger);
     await ledger.claimVersion(policyId, 'v1', 'digest');
+    await ledger.pause(policyId, aPause(T0));
+    await ledger.resume(policyId, T0, T0 + 1);
+    await ledger.settleIntake(policyId, 'to-enable');
     await ledger.appendAudit({ kind: 'policy', policyId }, anEntry(0));
     for (const sort of [SK.control, auditSort(0)]) {
       const item = await itemAt(itemKey(policyPartition(policyId), sort));
@@ -282,77 +364,6 @@ function retentionCases(clientOf: () => DynamoDBClient, tableOf: () => string, i
   });
 }
 
-function lostAnswerCases(ledgerOf: () => DynamoLedger, makeClient: () => DynamoDBClient, tableOf: () => string): void {
-  /** A ledger whose every write takes effect, loses its answer once, and is sent again by the SDK. */
-  const forgetful = () => {
-    const client = makeClient();
-    const lost = { count: 0 };
-    client.middlewareStack.add(
-      (next, context) => {
-        let answers = 0;
-        return async (args) => {
-          const answer = await next(args);
-          answers += 1;
-          if (answers > 1 || !/Put|Update|Transact/.test(context.commandName ?? '')) return answer;
-          lost.count += 1;
-          throw Object.assign(new Error('the answer was lost'), { code: 'ECONNRESET' });
-        };
-      },
-      { step: 'finalizeRequest', priority: 'low', name: 'losesAnswers' },
-    );
-    return { ledger: ledgerOn(client, tableOf()), lost };
-  };
-
-  it('P55: knows its own lease, move and fenced puts again', async () => {
-    const run = await storedRun(ledgerOf());
-    const { ledger, lost } = forgetful();
-    const taken = await ledger.takeLease(run.runId, run.lease, 'me', T0, T0 + 60_000);
-    expect(taken).toMatchObject({ kind: 'moved', run: { lease: { owner: 'me', epoch: 1 } } });
-    expect(await ledger.putSlice(aSlice(run.runId, 0, 1))).toBe('written');
-    expect(await ledger.putTenant(aTenant(run.runId, 'acme', 1))).toBe('written');
-    const frozen = await ledger.moveRun(run.runId, 'freeze', 1, { plan: PLAN, frozenAt: T0 });
-    expect(frozen).toMatchObject({ kind: 'moved', run: { status: 'publishing', plan: PLAN } });
-    const drained = await ledger.moveRun(run.runId, 'drain', 1, { publishedAt: T0, leaseUntil: 0 });
-    expect(drained).toMatchObject({ kind: 'moved', run: { status: 'draining' } });
-    expect(await ledger.claimVersion(run.policyId, 'v1', 'digest')).toBe('claimed');
-    expect(lost.count).toBe(6);
-  });
-
-  it('P55: does not take another’s lease or move for its own', async () => {
-    const run = await storedRun(ledgerOf());
-    await ledgerOf().takeLease(run.runId, run.lease, 'other', T0, T0 + 60_000);
-    const { ledger } = forgetful();
-    expect((await ledger.takeLease(run.runId, run.lease, 'me', T0, T0 + 60_000)).kind).toBe('refused');
-    await ledgerOf().moveRun(run.runId, 'freeze', 1, { plan: PLAN, frozenAt: T0 });
-    expect((await ledger.moveRun(run.runId, 'freeze', 1, { plan: PLAN, frozenAt: T0 + 1 })).kind).toBe('refused');
-  });
-
-  it('P55: counts its own attempt once and knows its own commit again', async () => {
-    const ref = { runId: aRunId(), unit: '0' };
-    const { ledger, lost } = forgetful();
-    expect(await start(ledger, ref, 0)).toMatchObject({ kind: 'moved', unit: { attempts: 1 } });
-    const change = { since: T0 + 1, finishedAt: T0 + 1, counts: { expired: 3 }, keysDigest: 'k' };
-    const committed = await ledger.moveUnit(ref, 'commit', { generation: 0 }, change);
-    expect(committed).toMatchObject({ kind: 'moved', unit: { state: 'committed', attempts: 1 } });
-    expect(lost.count).toBe(2);
-  });
-
-  it('P55: a delivery is not told that another one’s start was its own', async () => {
-    const ref = { runId: aRunId(), unit: '0' };
-    await start(ledgerOf(), ref, 0, 'other');
-    expect((await start(forgetful().ledger, ref, 0, 'mine')).kind).toBe('refused');
-  });
-
-  it('P55: appends an audit entry once, and creates a run that it then joins or made', async () => {
-    const { ledger, lost } = forgetful();
-    const run = await storedRun(ledger);
-    expect(await ledgerOf().readRun(run.runId)).toEqual(run);
-    expect(await ledger.appendAudit(runScope(run.runId), anEntry(0))).toBe('appended');
-    expect(await allOf((cursor) => ledger.auditTrail(runScope(run.runId), cursor))).toEqual([anEntry(0)]);
-    expect(lost.count).toBe(2);
-  });
-}
-
 function priceCases(makeClient: () => DynamoDBClient, tableOf: () => string): void {
   it('prices the calls of a unit: one write unit each, none for the index that it never enters', async () => {
     const meter = createMeter();
@@ -369,5 +380,7 @@ function priceCases(makeClient: () => DynamoDBClient, tableOf: () => string): vo
     expect(meter.take()).toEqual({ calls: 1, readUnits: 0, writeUnits: 2 });
     await ledger.load([ref, { ...ref, unit: '1' }]);
     expect(meter.take()).toEqual({ calls: 1, readUnits: 5, writeUnits: 0 });
+    await ledger.readStops('p', ref.runId);
+    expect(meter.take()).toEqual({ calls: 1, readUnits: 2, writeUnits: 0 });
   });
 }

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type CallLimits, makeDynamoDB, makeSqs } from '../../../lib/aws/clients.ts';
+import { type CallLimits, makeDynamoDB, makeRecordStore, makeSqs } from '../../../lib/aws/clients.ts';
 import { classify } from '../../../lib/aws/errors.ts';
 import { createMeter, type UnitMeter } from '../../../lib/aws/meter.ts';
 import { type Answer, type Loopback, reply, replyError, startLoopback } from './loopback.ts';
@@ -71,6 +71,26 @@ describe('clients', () => {
     await expect(client({ maxAttempts: 2 }).send(PUT)).rejects.toMatchObject({ name: 'InternalServerError' });
     expect(asked).toBe(2);
     expect(meter.take()).toEqual({ calls: 1, readUnits: 0, writeUnits: 0 });
+  });
+
+  it('the store of the records is asked once: whether to try again is decided anew each time', async () => {
+    let asked = 0;
+    answer = (_target, _body, response) => {
+      asked += 1;
+      replyError(response, 500, 'InternalServerError');
+    };
+    const store = makeRecordStore({ meter });
+    const statements = new BatchExecuteStatementCommand({ Statements: [{ Statement: 'UPDATE "t" SET "a"=1' }] });
+    await expect(store.send(statements)).rejects.toMatchObject({ name: 'InternalServerError' });
+    answer = (_target, _body, response) => {
+      asked += 1;
+      replyError(response, 400, 'ProvisionedThroughputExceededException');
+    };
+    await expect(store.send(PUT)).rejects.toMatchObject({ name: 'ProvisionedThroughputExceededException' });
+    expect(asked).toBe(2);
+    answer = (_target, _body, response) => reply(response, 200, {});
+    await store.send(PUT);
+    expect(meter.take()).toEqual({ calls: 3, readUnits: 0, writeUnits: 2 });
   });
 
   it('asks for what the meter prices by, and a caller’s own choice wins', async () => {

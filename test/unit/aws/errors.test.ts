@@ -20,6 +20,7 @@ describe('classification', () => {
     ['an account out of capacity', sdkError('RequestLimitExceeded', 400), 'transient'],
     ['a throttle known by its status only', sdkError('SomethingNew', 429), 'transient'],
     ['a transaction that met ours', sdkError('TransactionConflictException', 400), 'transient'],
+    ['a mapping that is just being changed', sdkError('ResourceInUseException', 400), 'transient'],
     ['our own transaction, still under way', sdkError('TransactionInProgressException', 400), 'transient'],
     ['a fault of the service', sdkError('InternalServerError', 500, 'server'), 'transient'],
     ['an unknown fault of the service', sdkError('Whatever', 503, 'server'), 'transient'],
@@ -35,7 +36,7 @@ describe('classification', () => {
 
   it('P37: a call that ran out of time is transient, and so is a broken connection', () => {
     const timeout = Object.assign(new Error('timed out'), { name: 'TimeoutError', code: 'ETIMEDOUT' });
-    expect(classify(timeout)).toEqual({ class: 'transient', error: 'TimeoutError' });
+    expect(classify(timeout)).toEqual({ class: 'transient', error: 'TimeoutError', cause: 'ETIMEDOUT' });
     const aborted = Object.assign(new Error('aborted'), { name: 'AbortError' });
     expect(classify(aborted)).toEqual({ class: 'transient', error: 'AbortError' });
     const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
@@ -75,6 +76,27 @@ describe('classification', () => {
     expect(error).toBeInstanceOf(PortError);
     expect(`${error} ${JSON.stringify((error as PortError).failure)}`).not.toContain('acct-1');
     expect(String(error)).toBe('PortError: putSlice failed: ValidationException (permanent)');
+  });
+
+  it('says what lay beneath, by code or name', () => {
+    const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+    const wrapped = Object.assign(new Error('no credentials'), { name: 'CredentialsProviderError', cause: reset });
+    expect(classify(wrapped)).toMatchObject({ error: 'CredentialsProviderError', cause: 'ECONNRESET' });
+    const parsed = Object.assign(new Error('x'), { name: 'InternalFailure', cause: new SyntaxError('not JSON') });
+    expect(classify(parsed)).toMatchObject({ error: 'InternalFailure', cause: 'SyntaxError' });
+    expect(classify(cancelled('None', 'TransactionConflict', 'ConditionalCheckFailed', 'None'))).toMatchObject({
+      error: 'TransactionCanceledException',
+      cause: 'TransactionConflict+ConditionalCheckFailed',
+    });
+    for (const plain of [reset, sdkError('ThrottlingException', 400), new TypeError('x')]) {
+      expect(classify(plain)).not.toHaveProperty('cause');
+    }
+  });
+
+  it('P76: a cause that is a text and no code is left out', () => {
+    const cause = Object.assign(new Error('x'), { name: 'The record ["Sacct-1"] is in here' });
+    expect(classify(Object.assign(new Error('x'), { name: 'Whatever', cause }))).not.toHaveProperty('cause');
+    expect(classify(Object.assign(new Error('x'), { name: 'Whatever', cause: 'Sacct-1' }))).not.toHaveProperty('cause');
   });
 
   it('a PortError keeps its failure; what no SDK threw is transient', async () => {

@@ -10,6 +10,9 @@ const RESOURCES = [
   'DEAD_LETTER_QUEUE_URL',
   'SIGNING_SECRET_ARN',
   'CONSUMER_FUNCTION',
+  'CONSUMER_MAPPING_ID',
+  'DISPATCHER_FUNCTION',
+  'TERMINAL_LOG_GROUP',
 ];
 const context = { awsRequestId: 'request', getRemainingTimeInMillis: () => 60_000 } as Context;
 

@@ -1,9 +1,16 @@
-import { type AttributeValue, type DynamoDBClient, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { decodeExceptions, encodeExceptions } from '../../../lib/aws/ledger/exceptions.ts';
 import { DynamoLedger } from '../../../lib/aws/ledger/ledger.ts';
 import { encodeRun } from '../../../lib/aws/ledger/run-item.ts';
+import { OPEN_INDEX } from '../../../lib/aws/ledger/schema.ts';
 import { anEntry, aRun, runScope } from '../../contract/ledger-samples.ts';
+import { aChild } from '../../contract/ledger-split-cases.ts';
 
 type Input = Record<string, unknown>;
 type Step = (input: Input) => object;
@@ -25,6 +32,13 @@ function ledgerOver(...steps: readonly Step[]) {
 
 function keysOf(input: Input): Record<string, AttributeValue>[] {
   return (input.RequestItems as { ledger: { Keys: Record<string, AttributeValue>[] } }).ledger.Keys;
+}
+
+/** A transaction that is cancelled for these reasons. */
+function cancel(reasons: readonly { Code: string; Item?: Record<string, AttributeValue> }[]): Step {
+  return () => {
+    throw new TransactionCanceledException({ message: '', $metadata: {}, CancellationReasons: [...reasons] });
+  };
 }
 
 describe('load', () => {
@@ -66,11 +80,6 @@ describe('load', () => {
 });
 
 describe('transactions', () => {
-  const cancel = (reasons: readonly { Code: string; Item?: Record<string, AttributeValue> }[]): Step => {
-    return () => {
-      throw new TransactionCanceledException({ message: '', $metadata: {}, CancellationReasons: [...reasons] });
-    };
-  };
   const append = (...steps: readonly Step[]) => ledgerOver(...steps).ledger.appendAudit(runScope('r'), anEntry(3));
 
   it.each([
@@ -122,6 +131,13 @@ describe('requests', () => {
     await ledger.claimVersion(run.policyId, 'MARK-version', 'MARK-digest');
     await ledger.moveRun(run.runId, 'refuse', 1, { refusals: [] });
     await ledger.appendAudit(runScope(run.runId), anEntry(0));
+    const { policyId, runId } = run;
+    const pause = { actor: 'MARK-actor', reason: 'MARK-reason', requestId: 'MARK-request', at: 1 };
+    await ledger.pause(policyId, pause);
+    await ledger.settleIntake(policyId, 'to-disable');
+    await ledger.readStops(policyId, runId);
+    await ledger.abandonBadMessage(policyId, 'MARK-digest', 5);
+    await ledger.splitUnit({ runId, unit: '0' }, { generation: 0 }, { since: 1, split: [3] }, [aChild('0.3')]);
     const expressions = inputs.flatMap((input) => expressionsIn(input));
     expect(expressions.length).toBeGreaterThan(8);
     const words = new Set(expressions.flatMap((text) => text.match(/[#:]?[A-Za-z_][A-Za-z0-9_]*/g) ?? []));
@@ -138,6 +154,85 @@ function expressionsIn(input: unknown): string[] {
     name.endsWith('Expression') && typeof value === 'string' ? [value] : expressionsIn(value),
   );
 }
+
+describe('splitting a batch', () => {
+  const split = (...steps: readonly Step[]) => {
+    const over = ledgerOver(...steps);
+    const change = { since: 1, split: [3] };
+    const call = () => over.ledger.splitUnit({ runId: 'r', unit: '0' }, { generation: 0 }, change, [aChild('0.3')]);
+    return { ...over, call };
+  };
+  const standing: Record<string, AttributeValue> = {
+    ...{ runId: { S: 'r' }, unit: { S: '0' }, state: { S: 'in_progress' }, generation: { N: '0' } },
+  };
+  const refused = 'ConditionalCheckFailed';
+
+  it('P52: a transaction that met another one may be tried again', async () => {
+    const { call } = split(cancel([{ Code: 'None' }, { Code: 'TransactionConflict' }]));
+    await expect(call()).rejects.toMatchObject({ failure: { class: 'transient', cause: 'TransactionConflict' } });
+  });
+
+  it('is refused where a child stands in the way, although the batch would allow it', async () => {
+    const { call, inputs } = split(cancel([{ Code: 'None' }, { Code: refused }]), () => ({ Item: standing }));
+    expect(await call()).toMatchObject({ kind: 'refused', unit: { state: 'in_progress' } });
+    expect(inputs).toHaveLength(2);
+  });
+
+  it('reads the batch where the store does not give it back', async () => {
+    const own = { ...standing, state: { S: 'committed' }, since: { N: '1' }, split: { S: '3' } };
+    const { call } = split(cancel([{ Code: refused }, { Code: refused }]), () => ({ Item: own }));
+    expect(await call()).toMatchObject({ kind: 'moved', unit: { split: [3] } });
+  });
+
+  it('refuses more children than one transaction is to hold', async () => {
+    const { ledger, inputs } = ledgerOver(() => ({}));
+    for (const count of [0, 26]) {
+      const children = Array.from({ length: count }, (_, n) => aChild(`0.${n}`));
+      const call = ledger.splitUnit({ runId: 'r', unit: '0' }, { generation: 0 }, { since: 1, split: [] }, children);
+      await expect(call).rejects.toMatchObject({ failure: { class: 'permanent' } });
+    }
+    expect(inputs).toEqual([]);
+  });
+});
+
+describe('what may stop a unit', () => {
+  it('is read strongly consistent, in one call, and without the plan of the run', async () => {
+    const { ledger, inputs } = ledgerOver(() => ({ Responses: {} }));
+    await ledger.readStops('p', 'r');
+    expect(inputs).toHaveLength(1);
+    const { ledger: request = {} } = (inputs[0]?.RequestItems ?? {}) as Record<string, Input>;
+    expect(request.ConsistentRead).toBe(true);
+    const names = Object.values(request.ExpressionAttributeNames ?? {});
+    expect(names).toEqual(expect.arrayContaining(['status', 'pause', 'pauses']));
+    expect(names).not.toContain('settings');
+  });
+
+  it('P27: left unprocessed, it is not taken for "nothing stops"', async () => {
+    const { ledger } = ledgerOver((input) => ({ UnprocessedKeys: input.RequestItems }));
+    await expect(ledger.readStops('p', 'r')).rejects.toMatchObject({ failure: { class: 'transient' } });
+  });
+});
+
+describe('resuming', () => {
+  it('writes only over the pause that it read, so that no other one is ended by it', async () => {
+    const pause = (requestId: string) => ({ S: JSON.stringify({ actor: 'a', reason: 'b', requestId, at: 7 }) });
+    const { ledger, inputs } = ledgerOver(
+      () => ({ Item: { pause: pause('one') } }),
+      () => {
+        throw new ConditionalCheckFailedException({ message: '', $metadata: {}, Item: { pause: pause('two') } });
+      },
+    );
+    expect(await ledger.resume('p', 7, 9)).toMatchObject({ kind: 'refused', control: { pause: { requestId: 'two' } } });
+    expect(Object.values(inputs[1]?.ExpressionAttributeValues as object)).toContainEqual(pause('one'));
+  });
+});
+
+describe('the open index', () => {
+  it('carries no more attributes than DynamoDB allows', () => {
+    expect(new Set(OPEN_INDEX.included).size).toBe(OPEN_INDEX.included.length);
+    expect(OPEN_INDEX.included.length).toBeLessThanOrEqual(20);
+  });
+});
 
 describe('exceptions', () => {
   it.each([

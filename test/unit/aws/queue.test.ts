@@ -58,6 +58,13 @@ describe('work queue', () => {
     expect(sent).toEqual([{ name: 'SendMessageBatchCommand', input: { QueueUrl: WORK, Entries } }]);
   });
 
+  it('delays a message for as long as it says, and no other one', async () => {
+    const { queue, sent } = queueAnswering({});
+    await queue.send([{ ...message('a'), delaySeconds: 0 }, { ...message('b'), delaySeconds: 900 }, message('c')]);
+    const { Entries } = (sent[0]?.input ?? { Entries: [] }) as { Entries: readonly object[] };
+    expect(Entries.map((entry) => ('DelaySeconds' in entry ? entry.DelaySeconds : 'none'))).toEqual([0, 900, 'none']);
+  });
+
   it('refuses more than SQS takes at once', async () => {
     const { queue, sent } = queueAnswering({});
     const eleven = Array.from({ length: 11 }, (_, n) => message(String(n)));
@@ -129,6 +136,32 @@ describe('dead-letter queue', () => {
       MessageAttributeNames: ['All'],
       MessageSystemAttributeNames: ['All'],
     });
+  });
+
+  it('P27: takes only those for deleted that are listed as successful', async () => {
+    const handles = ['h0', 'h1', 'h2', 'h3'];
+    const Failed = [{ Id: '1', Code: 'ReceiptHandleIsInvalid', SenderFault: true }];
+    const { queue, sent } = queueAnswering({ Successful: [{ Id: '0' }, { Id: '3' }], Failed });
+    expect(await queue.deleteDeadLetters(handles)).toEqual(['h1', 'h2']);
+    const Entries = handles.map((ReceiptHandle, n) => ({ Id: String(n), ReceiptHandle }));
+    expect(sent).toEqual([{ name: 'DeleteMessageBatchCommand', input: { QueueUrl: DEAD, Entries } }]);
+    expect(await queueAnswering({}).queue.deleteDeadLetters(handles)).toEqual(handles);
+  });
+
+  it('lets messages be seen again in one call, and makes nothing of one that is not confirmed', async () => {
+    const { queue, sent } = queueAnswering({ Failed: [{ Id: '1', Code: 'MessageNotInflight', SenderFault: true }] });
+    await queue.releaseDeadLetters(['h0', 'h1']);
+    const Entries = ['h0', 'h1'].map((ReceiptHandle, n) => ({ Id: String(n), ReceiptHandle, VisibilityTimeout: 0 }));
+    expect(sent).toEqual([{ name: 'ChangeMessageVisibilityBatchCommand', input: { QueueUrl: DEAD, Entries } }]);
+  });
+
+  it('refuses more than SQS takes at once', async () => {
+    const { queue, sent } = queueAnswering({});
+    for (const handles of [[], Array.from({ length: 11 }, (_, n) => `h${n}`)]) {
+      await expect(queue.deleteDeadLetters(handles)).rejects.toMatchObject({ failure: { class: 'permanent' } });
+      await expect(queue.releaseDeadLetters(handles)).rejects.toMatchObject({ failure: { class: 'permanent' } });
+    }
+    expect(sent).toEqual([]);
   });
 
   it('is no business of a function that was not given it', async () => {

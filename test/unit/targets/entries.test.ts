@@ -58,6 +58,22 @@ describe('statements that fail inside a successful answer', () => {
     }
   });
 
+  it('a failure carries the request id of its call, and so does every other failure of that call', async () => {
+    const { client } = fakeClient({
+      BatchExecuteStatementCommand: () => ({
+        Responses: [{ Error: { Code: 'ThrottlingError' } }, { Error: { Code: 'ValidationError' } }],
+        $metadata: { requestId: 'request-1' },
+      }),
+    });
+    const results = await targetOf('batch-execute', { client, meter: fakeMeter() }).apply(
+      callOf([workItem('a'), workItem('b')]),
+    );
+    expect(results.map((result) => (result.kind === 'failed' ? result.failure.requestId : ''))).toEqual([
+      'request-1',
+      'request-1',
+    ]);
+  });
+
   it('P76: a failure carries the code and no message', async () => {
     const { results } = await applied([{ Error: { Code: 'ValidationError', Message: 'marker' } }], [workItem('r0')]);
     expect(JSON.stringify(results)).not.toContain('marker');

@@ -46,7 +46,7 @@ export class DynamoStatementTarget implements Target {
     call: TargetCall,
     item: WorkItem,
     response: BatchStatementResponse | undefined,
-    { $metadata }: BatchExecuteStatementCommandOutput,
+    { $metadata = {} }: Partial<BatchExecuteStatementCommandOutput>,
   ): Promise<RecordResult> {
     if (response === undefined) return unanswered(item);
     const { Error: error, Item: old } = response;
