@@ -2,15 +2,17 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { DynamoAdmission } from '../../lib/aws/admission.ts';
 import { makeRecordStore } from '../../lib/aws/clients.ts';
+import { deliveryOf, isQueueEvent } from '../../lib/aws/delivery.ts';
 import { PowertoolsIdempotency } from '../../lib/aws/idempotency.ts';
 import { type ProbeAnswer, type ProbeRequest, readProbeRequest } from '../../lib/aws/probe.ts';
 import { createProcess, deadlineOf } from '../../lib/aws/process.ts';
 import { probeWrites } from '../../lib/aws/targets/dynamodb/probe.ts';
 import { targetOf } from '../../lib/aws/targets/dynamodb/target.ts';
-import type { Decision, Delivery } from '../../lib/core/consume/delivery.ts';
+import type { Decision } from '../../lib/core/consume/delivery.ts';
 import { prepareEvent } from '../../lib/core/consume/prepare.ts';
 import { workDelivery } from '../../lib/core/consume/work.ts';
 import { Gate } from '../../lib/core/control/gate.ts';
+import type { Deadline } from '../../lib/core/ports/index.ts';
 
 const shared = createProcess(process.env, ['idempotencyTable', 'deadLetterQueueUrl']);
 const { dynamo, meter, policyId } = shared;
@@ -26,29 +28,6 @@ class NotAcknowledged extends Error {
   }
 }
 
-function deliveryOf(record: SQSRecord): Delivery {
-  return {
-    messageId: record.messageId,
-    handle: record.receiptHandle,
-    body: record.body,
-    receiveCount: Number(record.attributes.ApproximateReceiveCount),
-    labels: labelsOf(record),
-  };
-}
-
-/** A binary attribute is none of our labels. */
-function labelsOf({ messageAttributes }: SQSRecord): Readonly<Record<string, string>> {
-  const texts = Object.entries(messageAttributes ?? {}).flatMap(([name, { stringValue }]) =>
-    stringValue === undefined ? [] : [[name, stringValue] as const],
-  );
-  return Object.fromEntries(texts);
-}
-
-function isQueueEvent(event: unknown): event is SQSEvent {
-  const { Records } = (event ?? {}) as { readonly Records?: unknown };
-  return Array.isArray(Records) && Records.length > 0 && Records.every((record) => record?.eventSource === 'aws:sqs');
-}
-
 /**
  * Works on the deliveries of one event and returns those that are not to be acknowledged; or tells the dispatcher what
  * this function's role may not do. Rejects anything else: any answer would acknowledge it (pitfall P34).
@@ -57,7 +36,8 @@ export async function handler(event: unknown, context: Context): Promise<SQSBatc
   const asked = readProbeRequest(event);
   if (asked !== undefined) return answerProbe(asked);
   if (!isQueueEvent(event)) throw new TypeError('The event is neither of the work queue nor a probe.');
-  return shared.invocation(() => workOff(event, context));
+  const deadline = deadlineOf(context);
+  return shared.invocation(deadline, () => workOff(event, context, deadline));
 }
 
 async function answerProbe({ settings, keys }: ProbeRequest): Promise<ProbeAnswer> {
@@ -67,8 +47,7 @@ async function answerProbe({ settings, keys }: ProbeRequest): Promise<ProbeAnswe
   return { problems };
 }
 
-async function workOff(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
-  const deadline = deadlineOf(context);
+async function workOff(event: SQSEvent, context: Context, deadline: Deadline): Promise<SQSBatchResponse> {
   const ports = {
     ...shared,
     target,

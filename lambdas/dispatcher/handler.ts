@@ -82,7 +82,7 @@ async function check(event: unknown, context: Context): Promise<PreflightResult>
  */
 export async function handler(event: unknown, context: Context): Promise<DispatchResult | PreflightResult> {
   const { preflight } = (event ?? {}) as { readonly preflight?: unknown };
-  return shared.invocation<DispatchResult | PreflightResult>(() =>
+  return shared.invocation<DispatchResult | PreflightResult>(deadlineOf(context), () =>
     preflight === true ? check(event, context) : run(event, context),
   );
 }

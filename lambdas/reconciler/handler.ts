@@ -12,8 +12,9 @@ const intake = new MappingIntake(lambda, shared.names.consumerMapping);
 
 /** One pass over the runs that are not finished. The event says nothing. */
 export function handler(_event: unknown, context: Context): Promise<ReconcileResult> {
-  return shared.invocation(async () => {
-    const result = await reconcile({ ...shared, resumer, intake }, deadlineOf(context));
+  const deadline = deadlineOf(context);
+  return shared.invocation(deadline, async () => {
+    const result = await reconcile({ ...shared, resumer, intake }, deadline);
     shared.log.event('info', 'reconciled', { ...result });
     return result;
   });

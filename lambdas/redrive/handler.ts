@@ -10,8 +10,9 @@ const intake = new MappingIntake(makeLambda(shared), shared.names.consumerMappin
 
 /** The one door for a person's acts, such as `{"act":"redrive","actor":…,"reason":…,"all":true}`. */
 export function handler(event: unknown, context: Context): Promise<ActAnswer> {
-  return shared.invocation(async () => {
+  const deadline = deadlineOf(context);
+  return shared.invocation(deadline, async () => {
     const request = readActRequest(event);
-    return carryOut({ ...shared, intake }, request, context.awsRequestId, deadlineOf(context));
+    return carryOut({ ...shared, intake }, request, context.awsRequestId, deadline);
   });
 }

@@ -10,7 +10,7 @@ import { SecretsManagerSigner } from './signer.ts';
 import { systemClock, systemRandom } from './system.ts';
 import { TerminalLog } from './terminal-log.ts';
 
-/** Below the margin that a consumer keeps back, and the invocation's answer has to wait for it. */
+/** Short: the invocation's answer waits for it. */
 const LOG_LIMITS = { connectMillis: 500, requestMillis: 900, maxAttempts: 2 };
 
 /** The adapters that every function of the pipeline shares; made once per process. */
@@ -36,7 +36,7 @@ export function createProcess<R extends Resource>(env: Environment, wanted: read
     random: systemRandom,
     log,
     /** Does the work of one invocation, and sends its terminal events before Lambda freezes the process. */
-    invocation: <T>(work: () => Promise<T>) => flushedAfter(terminal, log, work),
+    invocation: <T>(deadline: Deadline, work: () => Promise<T>) => flushedAfter(terminal, log, deadline, work),
     ledger: new DynamoLedger({
       client: dynamo,
       tableName: names.ledgerTable,
@@ -61,12 +61,13 @@ export function createProcess<R extends Resource>(env: Environment, wanted: read
 export async function flushedAfter<T>(
   terminal: Pick<TerminalLog, 'flush'>,
   log: Log,
+  deadline: Deadline,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
   } finally {
-    const flushed = await terminal.flush();
+    const flushed = await terminal.flush(deadline);
     if (flushed.kind === 'failed') {
       const { error, kept, lost } = flushed;
       log.event('error', 'terminal_log_failed', { errorClass: error, kept, lost });

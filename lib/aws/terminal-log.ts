@@ -6,7 +6,8 @@ import {
   PutLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import type { EpochMillis } from '../core/identity/instant.ts';
-import type { Clock } from '../core/ports/services.ts';
+import { PortError } from '../core/ports/failure.ts';
+import type { Clock, Deadline } from '../core/ports/services.ts';
 import { classify, portCall } from './errors.ts';
 
 export interface TerminalLogPorts {
@@ -21,6 +22,8 @@ export type Flushed =
   | { readonly kind: 'flushed' }
   | { readonly kind: 'failed'; readonly error: string; readonly kept: number; readonly lost: number };
 
+const OUT_OF_TIME = new PortError('terminalLog', { class: 'deferred', error: 'OutOfTime' });
+
 interface Line {
   readonly at: EpochMillis;
   readonly message: string;
@@ -30,6 +33,9 @@ interface Line {
 const EVENTS_PER_CALL = 5_000;
 const BYTES_PER_CALL = 1_000_000;
 const OVERHEAD_BYTES = 26;
+
+/** What a flush may take; with less left, the invocation's answer is worth more. */
+const FLUSH_MILLIS = 2_000;
 
 /** What a log that cannot be reached may hold back in memory. */
 const LINES_KEPT = 2_000;
@@ -51,10 +57,11 @@ export class TerminalLog {
   }
 
   /** Sends what was added since the last flush that succeeded; costs no call where that is nothing. Never throws. */
-  async flush(): Promise<Flushed> {
+  async flush(deadline: Deadline): Promise<Flushed> {
     try {
-      if (this.#lines.length > 0) await this.#makeStream();
       while (this.#lines.length > 0) {
+        if (deadline.remainingMillis() < FLUSH_MILLIS) throw OUT_OF_TIME;
+        await this.#makeStream();
         const lines = firstCall(this.#lines);
         await this.#put(lines);
         this.#lines = this.#lines.slice(lines.length);

@@ -87,3 +87,21 @@ describe('dispatcher', () => {
     }
   });
 });
+
+describe('redrive', () => {
+  let handler: (event: unknown, context: Context) => Promise<unknown>;
+  beforeAll(async () => {
+    stubEnvironment();
+    ({ handler } = await import('../../../lambdas/redrive/handler.ts'));
+  });
+
+  it.each([
+    ['nothing', undefined, 'act must be one of'],
+    ['an act that there is not', { act: 'purge' }, 'act must be one of'],
+    ['a redrive of nothing', { act: 'redrive', actor: 'ada', reason: 'mended' }, 'Say which units'],
+    ['a redrive by nobody', { act: 'redrive', all: true, reason: 'mended' }, 'actor'],
+    ['a pause without a reason', { act: 'pause', actor: 'ada' }, 'reason'],
+  ])('refuses %s before it does anything', async (_what, event, why) => {
+    await expect(handler(event, context)).rejects.toThrow(why);
+  });
+});

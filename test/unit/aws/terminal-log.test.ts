@@ -4,6 +4,7 @@ import { flushedAfter } from '../../../lib/aws/process.ts';
 import { TerminalLog } from '../../../lib/aws/terminal-log.ts';
 import type { LogFields } from '../../../lib/core/ports/index.ts';
 
+const PLENTY = { remainingMillis: () => 60_000 };
 const T0 = Date.UTC(2026, 0, 31, 23, 59);
 
 interface Sent {
@@ -44,7 +45,7 @@ function messagesOf(sent: readonly Sent[]): (readonly string[])[] {
 describe('terminal log', () => {
   it('costs nothing where nothing ended', async () => {
     const { log, sent } = logAnswering();
-    expect(await log.flush()).toEqual({ kind: 'flushed' });
+    expect(await log.flush(PLENTY)).toEqual({ kind: 'flushed' });
     expect(sent).toEqual([]);
   });
 
@@ -52,9 +53,9 @@ describe('terminal log', () => {
     const { log, sent } = logAnswering();
     log.add('a');
     log.add('b');
-    expect(await log.flush()).toEqual({ kind: 'flushed' });
+    expect(await log.flush(PLENTY)).toEqual({ kind: 'flushed' });
     log.add('c');
-    await log.flush();
+    await log.flush(PLENTY);
     expect(sent.map(({ name }) => name)).toEqual([
       'CreateLogStreamCommand',
       'PutLogEventsCommand',
@@ -71,7 +72,7 @@ describe('terminal log', () => {
     log.add('later');
     time.now = T0 - 5_000;
     log.add('earlier');
-    await log.flush();
+    await log.flush(PLENTY);
     expect(sent[1]?.input.logEvents).toEqual([
       { timestamp: T0 - 5_000, message: 'earlier' },
       { timestamp: T0, message: 'later' },
@@ -82,7 +83,7 @@ describe('terminal log', () => {
     const { log, sent } = logAnswering();
     for (let n = 0; n < 30; n += 1) log.add(`${n} ${'x'.repeat(100_000)}`);
     for (let n = 0; n < 6_000; n += 1) log.add('short');
-    expect(await log.flush()).toEqual({ kind: 'flushed' });
+    expect(await log.flush(PLENTY)).toEqual({ kind: 'flushed' });
     const calls = messagesOf(sent);
     expect(calls.flat()).toHaveLength(6_030);
     for (const call of calls) {
@@ -96,7 +97,7 @@ describe('terminal log', () => {
     const exists = failing('ResourceAlreadyExistsException');
     const { log, sent } = logAnswering((name) => (name === 'CreateLogStreamCommand' ? exists : undefined));
     log.add('a');
-    expect(await log.flush()).toEqual({ kind: 'flushed' });
+    expect(await log.flush(PLENTY)).toEqual({ kind: 'flushed' });
     expect(messagesOf(sent)).toEqual([['a']]);
   });
 
@@ -105,17 +106,27 @@ describe('terminal log', () => {
       calls === 1 ? failing('ServiceUnavailableException') : undefined,
     );
     log.add('a');
-    expect(await log.flush()).toEqual({ kind: 'failed', error: 'ServiceUnavailableException', kept: 1, lost: 0 });
+    expect(await log.flush(PLENTY)).toEqual({ kind: 'failed', error: 'ServiceUnavailableException', kept: 1, lost: 0 });
     log.add('b');
-    expect(await log.flush()).toEqual({ kind: 'flushed' });
+    expect(await log.flush(PLENTY)).toEqual({ kind: 'flushed' });
     expect(messagesOf(sent)).toEqual([['a', 'b']]);
+  });
+
+  it('sends nothing where the invocation has hardly time for its answer, and keeps it', async () => {
+    const { log, sent } = logAnswering();
+    log.add('a');
+    const kept = { kind: 'failed', error: 'OutOfTime', kept: 1, lost: 0 };
+    expect(await log.flush({ remainingMillis: () => 1_000 })).toEqual(kept);
+    expect(sent).toEqual([]);
+    await log.flush(PLENTY);
+    expect(messagesOf(sent)).toEqual([['a']]);
   });
 
   it('holds no more in memory than a bound, the latest', async () => {
     const { log } = logAnswering(() => failing('AccessDeniedException'));
     for (let n = 0; n < 2_500; n += 1) log.add(String(n));
-    expect(await log.flush()).toMatchObject({ kind: 'failed', kept: 2_000, lost: 500 });
-    expect(await log.flush()).toMatchObject({ kind: 'failed', kept: 2_000, lost: 0 });
+    expect(await log.flush(PLENTY)).toMatchObject({ kind: 'failed', kept: 2_000, lost: 500 });
+    expect(await log.flush(PLENTY)).toMatchObject({ kind: 'failed', kept: 2_000, lost: 0 });
   });
 });
 
@@ -137,8 +148,8 @@ describe('the end of an invocation', () => {
         return { kind: 'flushed' } as const;
       },
     };
-    expect(await flushedAfter(terminal, log, async () => steps.push('work'))).toBe(1);
-    const broken = flushedAfter(terminal, log, () => Promise.reject(new TypeError('broken')));
+    expect(await flushedAfter(terminal, log, PLENTY, async () => steps.push('work'))).toBe(1);
+    const broken = flushedAfter(terminal, log, PLENTY, () => Promise.reject(new TypeError('broken')));
     await expect(broken).rejects.toThrow('broken');
     expect(steps).toEqual(['work', 'flush', 'flush']);
     expect(events).toEqual([]);
@@ -147,7 +158,7 @@ describe('the end of an invocation', () => {
   it('a log that cannot be reached changes no answer and is only logged', async () => {
     const { log, events } = quiet();
     const terminal = { flush: async () => ({ kind: 'failed', error: 'TimeoutError', kept: 3, lost: 0 }) as const };
-    expect(await flushedAfter(terminal, log, async () => 'answer')).toBe('answer');
+    expect(await flushedAfter(terminal, log, PLENTY, async () => 'answer')).toBe('answer');
     expect(events).toEqual([{ name: 'terminal_log_failed', fields: { errorClass: 'TimeoutError', kept: 3, lost: 0 } }]);
   });
 });
