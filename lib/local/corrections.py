@@ -116,8 +116,42 @@ def correct_concurrency_of_mappings() -> None:
     handlers.update(create=create_mapping, update=update_mapping)
 
 
+# A stream's writes are asked for on the stream, "log-group:GROUP:log-stream:STREAM", which the ":*" of a group's ARN
+# covers (Service Authorization Reference, Amazon CloudWatch Logs; API reference, LogGroup, arn). MiniStack asks for
+# them on the bare group.
+LOG_STREAM_CALLS = ("CreateLogStream", "PutLogEvents")
+
+
+def correct_log_streams() -> None:
+    original = iam_actions.extract_resource_arn
+
+    def extract_resource_arn(service, method, path, headers, body, *args, **kwargs):
+        arn = original(service, method, path, headers, body, *args, **kwargs)
+        call = headers.get("x-amz-target", "").rsplit(".", 1)[-1]
+        if service != "logs" or call not in LOG_STREAM_CALLS:
+            return arn
+        return f"{arn}:log-stream:{json.loads(body or b'{}').get('logStreamName', '')}"
+
+    iam_actions.extract_resource_arn = extract_resource_arn
+
+
+def correct_changes_of_mappings() -> None:
+    """Changing a mapping needs the action of its call (Service Authorization Reference, AWS Lambda); MiniStack asks none."""
+    original = iam_actions._lambda_action
+
+    def lambda_action(method, path):
+        parts = [part for part in path.split("/") if part]
+        if "event-source-mappings" in parts and method in ("PUT", "DELETE"):
+            return "UpdateEventSourceMapping" if method == "PUT" else "DeleteEventSourceMapping"
+        return original(method, path)
+
+    iam_actions._lambda_action = lambda_action
+
+
 def apply() -> None:
     correct_sqs_actions()
     correct_partiql_actions()
+    correct_log_streams()
+    correct_changes_of_mappings()
     correct_secrets_of_stacks()
     correct_concurrency_of_mappings()
