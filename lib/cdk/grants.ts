@@ -1,6 +1,8 @@
 import { CfnCondition, Stack } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnPolicy, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -17,6 +19,7 @@ export interface Grantables {
   readonly idempotency: Table;
   readonly queues: Queues;
   readonly signingSecret: Secret;
+  readonly terminalLog: LogGroup;
   /** Discovery goes through a named index. */
   readonly indexGiven: Applies;
   /** The mode is another one than report-only. */
@@ -89,8 +92,15 @@ export function grantReconciler(reconciler: SweepFunction, dispatcher: SweepFunc
   reconciler.allow(['lambda:InvokeFunction'], dispatcher.function.functionArn);
 }
 
+/** Switches the consumer's event source mapping, and no other. */
+export function grantIntake(to: SweepFunction, mapping: EventSourceMapping): void {
+  to.allow(['lambda:UpdateEventSourceMapping'], mapping.eventSourceMappingArn);
+}
+
 /** A transaction of puts and updates needs the rights of its parts and none of its own. */
-function grantLedger(to: SweepFunction, { ledger }: Grantables, more: readonly string[]): void {
+function grantLedger(to: SweepFunction, { ledger, terminalLog }: Grantables, more: readonly string[]): void {
+  // Whoever writes the ledger tells of what ended.
+  terminalLog.grantWrite(to.role);
   to.allow(
     ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem', ...more],
     ledger.tableArn,

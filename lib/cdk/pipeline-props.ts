@@ -81,8 +81,14 @@ export interface LedgersweepPipelineProps {
   readonly recordsPerSecond?: number | 'none';
   /** Whole hours after which a batch that could not be completed is quarantined, 1 to 336. Default 72. */
   readonly unitAge?: Duration;
+  /** Generations that a unit may have, the first publish included, 1 to 100. Default 3. */
+  readonly redriveGenerations?: number;
+  /** Share of the successful records, in percent, that get a log line of their own, 0 to 100. Default 0. */
+  readonly successSamplePercent?: number;
   /** Whole days that plans, batches and reports of a run are kept, 90 to 3,650. Default 400. */
   readonly ledgerRetention?: Duration;
   /** How long CloudWatch keeps the logs: 7, 14, 30, 60, 90, 180, 365 or 731 days. Default 90. */
   readonly logRetention?: Duration;
+  /** How long terminal events are kept: 90, 180, 365, 731, 1096, 1827 or 3653 days. Default 731. */
+  readonly terminalLogRetention?: Duration;
 }

@@ -1,17 +1,27 @@
 import { CfnMapping, Duration } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { CfnSchedule } from 'aws-cdk-lib/aws-scheduler';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { MESSAGES_PER_EVENT, TIME_BUDGETS, type TimeBudget } from '../core/policy/budget.ts';
 import { environmentName, SETTING_KEYS } from '../core/policy/settings.ts';
 import { whereBoth, whereIs, whereNot } from './applies.ts';
-import { type Grantables, grantConsumer, grantDispatcher, grantReconciler, grantRedrive } from './grants.ts';
+import {
+  type Grantables,
+  grantConsumer,
+  grantDispatcher,
+  grantIntake,
+  grantReconciler,
+  grantRedrive,
+} from './grants.ts';
+import { addPeoplePolicies } from './people.ts';
 import { addQueues, type Queues } from './queues.ts';
 import { addDispatchSchedule, addReconcileSchedule } from './schedules.ts';
 import { asNumber, type SettingTexts } from './setting-texts.ts';
-import { addIdempotencyTable, addLedgerTable, addSigningSecret } from './storage.ts';
+import { addIdempotencyTable, addLedgerTable, addSigningSecret, addTerminalLog } from './storage.ts';
 import { SweepFunction } from './sweep-function.ts';
 
 const DISPATCHER_RETRIES = 2;
@@ -25,12 +35,18 @@ export class PipelineResources extends Construct {
   readonly idempotencyTable: Table;
   readonly queues: Queues;
   readonly signingSecret: Secret;
+  /** Outlives the functions' own logs: what ended, and what people did. */
+  readonly terminalLog: LogGroup;
   readonly dispatcher: SweepFunction;
   readonly consumer: SweepFunction;
   readonly redrive: SweepFunction;
   readonly reconciler: SweepFunction;
   readonly consumerMapping: EventSourceMapping;
   readonly schedule: CfnSchedule;
+  /** For people who look: everything `sweep` reads. Attach it to a role or a group. */
+  readonly readerPolicy: ManagedPolicy;
+  /** For people who act: the reader's rights, and to invoke the redrive function and the dispatcher. */
+  readonly operatorPolicy: ManagedPolicy;
 
   constructor(scope: Construct, id: string, settings: SettingTexts) {
     super(scope, id);
@@ -41,15 +57,19 @@ export class PipelineResources extends Construct {
     this.idempotencyTable = grantables.idempotency;
     this.queues = grantables.queues;
     this.signingSecret = grantables.signingSecret;
+    this.terminalLog = grantables.terminalLog;
 
     // The dispatcher asks the consumer what it may do, so it comes second; nothing of the consumer knows of it.
     this.consumer = this.addConsumer(grantables, budget.functionTimeoutSeconds);
     this.dispatcher = this.addDispatcher(grantables);
+    this.consumerMapping = this.addConsumerMapping();
     this.redrive = this.addRedrive(grantables);
     this.reconciler = this.addReconciler(grantables);
-    this.consumerMapping = this.addConsumerMapping();
     this.schedule = addDispatchSchedule(this, this.dispatcher.function, this.queues.missedStarts, settings);
     addReconcileSchedule(this, this.reconciler.function);
+    const people = addPeoplePolicies(this, this);
+    this.readerPolicy = people.reader;
+    this.operatorPolicy = people.operator;
   }
 
   /** The times that follow from one setting, looked up at deployment because CloudFormation cannot multiply. */
@@ -76,6 +96,7 @@ export class PipelineResources extends Construct {
       idempotency: addIdempotencyTable(this),
       queues: addQueues(this, visibilityTimeout),
       signingSecret: addSigningSecret(this),
+      terminalLog: addTerminalLog(this, asNumber(this.settings.terminalLogRetentionDays)),
       indexGiven: whereNot(this, 'IndexGiven', recordIndexName, ''),
       mayWriteRecords,
       mayDeleteRecords: whereBoth(this, 'MayDeleteRecords', mayWriteRecords, deletionAllowed),
@@ -133,9 +154,11 @@ export class PipelineResources extends Construct {
       environment: this.environment({
         WORK_QUEUE_URL: queues.work.queueUrl,
         DEAD_LETTER_QUEUE_URL: queues.deadLetter.queueUrl,
+        CONSUMER_MAPPING_ID: this.consumerMapping.eventSourceMappingId,
       }),
     });
     grantRedrive(redrive, grantables);
+    grantIntake(redrive, this.consumerMapping);
     // An act is asked for once; Lambda must not ask again by itself.
     redrive.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     return redrive;
@@ -153,9 +176,11 @@ export class PipelineResources extends Construct {
         WORK_QUEUE_URL: queues.work.queueUrl,
         DEAD_LETTER_QUEUE_URL: queues.deadLetter.queueUrl,
         DISPATCHER_FUNCTION: this.dispatcher.function.functionName,
+        CONSUMER_MAPPING_ID: this.consumerMapping.eventSourceMappingId,
       }),
     });
     grantReconciler(reconciler, this.dispatcher, grantables);
+    grantIntake(reconciler, this.consumerMapping);
     // The next scheduled pass does the work of a failed one.
     reconciler.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
     return reconciler;
@@ -173,12 +198,13 @@ export class PipelineResources extends Construct {
     });
   }
 
-  /** The settings, the two things that every function reads, and what this one needs besides. */
+  /** The settings, the three things that every function uses, and what this one needs besides. */
   private environment(more: Readonly<Record<string, string>>): Record<string, string> {
     return {
       ...Object.fromEntries(SETTING_KEYS.map((key) => [environmentName(key), this.settings[key]])),
       LEDGER_TABLE: this.ledgerTable.tableName,
       SIGNING_SECRET_ARN: this.signingSecret.secretArn,
+      TERMINAL_LOG_GROUP: this.terminalLog.logGroupName,
       ...more,
     };
   }

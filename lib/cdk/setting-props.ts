@@ -57,8 +57,11 @@ export const SETTING_PROPS: { readonly [K in SettingKey]: SettingProp } = {
   capDeviationFactor: number('capDeviationFactor'),
   recordsPerSecond: number('recordsPerSecond'),
   unitAgeHours: duration('unitAge', 'hours'),
+  redriveGenerations: number('redriveGenerations'),
+  successSamplePercent: number('successSamplePercent'),
   ledgerRetentionDays: duration('ledgerRetention', 'days'),
   logRetentionDays: duration('logRetention', 'days'),
+  terminalLogRetentionDays: duration('terminalLogRetention', 'days'),
 };
 
 function text(prop: PropOf<string>): SettingProp {

@@ -1,5 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, ProjectionType, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { lifespanOf } from './lifespan.ts';
@@ -22,6 +23,11 @@ const OPEN_ATTRIBUTES = [
   'since',
   'runId',
   'unit',
+  'records',
+  'attempts',
+  'failureClass',
+  'copiedAt',
+  'copiedGeneration',
 ];
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
@@ -61,6 +67,17 @@ export function addIdempotencyTable(scope: Construct): Table {
     partitionKey: text('id'),
     timeToLiveAttribute: 'expiration',
     ...tableProps(scope),
+  });
+}
+
+/**
+ * Where terminal events outlive the routine ones: quarantines, closed and cancelled runs, people's acts with the hashes
+ * of the audit trail.
+ */
+export function addTerminalLog(scope: Construct, retentionDays: number): LogGroup {
+  return new LogGroup(scope, 'TerminalLog', {
+    retention: retentionDays,
+    removalPolicy: lifespanOf(scope).removalPolicy,
   });
 }
 
