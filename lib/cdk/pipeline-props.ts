@@ -83,8 +83,8 @@ export interface LedgersweepPipelineProps {
   readonly unitAge?: Duration;
   /** Generations that a unit may have, the first publish included, 1 to 100. Default 3. */
   readonly redriveGenerations?: number;
-  /** Share of the successful records, in percent, that get a log line of their own, 0 to 100. Default 0. */
-  readonly successSamplePercent?: number;
+  /** Share of the successful records, in percent, that get a log line of their own, 1 to 100. Default `none`. */
+  readonly successSamplePercent?: number | 'none';
   /** Whole days that plans, batches and reports of a run are kept, 90 to 3,650. Default 400. */
   readonly ledgerRetention?: Duration;
   /** How long CloudWatch keeps the logs: 7, 14, 30, 60, 90, 180, 365 or 731 days. Default 90. */

@@ -25,6 +25,12 @@ function rights(role: string, under: string, given: Given): readonly string[] {
     .sort();
 }
 
+/** Of the terminal log first, then of the functions. */
+function retentions(parameters: Record<string, string>): unknown[] {
+  const groups = Object.values(new Deployment(parameters).resources('AWS::Logs::LogGroup'));
+  return groups.map(({ RetentionInDays }) => RetentionInDays);
+}
+
 describe('what the parameters of a deployment change', () => {
   it('ScheduleExpression: when the scheduler starts a run', () => {
     expect(schedule({}).ScheduleExpression).toBe('cron(0 2 * * ? *)');
@@ -112,7 +118,15 @@ describe('what the parameters of a deployment change', () => {
   );
 
   it.each(SETTINGS.logRetentionDays.choices)('LogRetentionDays %s: how long every log is kept', (LogRetentionDays) => {
-    const groups = Object.values(new Deployment({ LogRetentionDays }).resources('AWS::Logs::LogGroup'));
-    expect(groups.map(({ RetentionInDays }) => RetentionInDays)).toEqual(Array(4).fill(LogRetentionDays));
+    const kept = retentions({ LogRetentionDays, TerminalLogRetentionDays: '1827' });
+    expect(kept).toEqual(['1827', ...Array(4).fill(LogRetentionDays)]);
   });
+
+  it.each(SETTINGS.terminalLogRetentionDays.choices)(
+    'TerminalLogRetentionDays %s: how long terminal events are kept',
+    (TerminalLogRetentionDays) => {
+      const kept = retentions({ LogRetentionDays: '7', TerminalLogRetentionDays });
+      expect(kept).toEqual([TerminalLogRetentionDays, '7', '7', '7', '7']);
+    },
+  );
 });

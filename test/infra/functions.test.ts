@@ -49,29 +49,33 @@ describe('functions', () => {
   });
 
   it('have a log group each, with an end to it', () => {
-    template.resourceCountIs('AWS::Logs::LogGroup', 4);
-    template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: { Ref: 'LogRetentionDays' } });
-    pipelineTemplate({ logRetention: Duration.days(14) }).allResourcesProperties('AWS::Logs::LogGroup', {
-      RetentionInDays: 14,
-    });
+    template.resourceCountIs('AWS::Logs::LogGroup', NAMES.length + 1);
+    const short = pipelineTemplate({ logRetention: Duration.days(14) });
     for (const name of NAMES) {
+      const retention = (of: typeof template) => resource(of, 'AWS::Logs::LogGroup', `${name}LogGroup`).Properties;
+      expect(retention(template).RetentionInDays).toEqual({ Ref: 'LogRetentionDays' });
+      expect(retention(short).RetentionInDays).toBe(14);
       const { LoggingConfig } = resource(template, 'AWS::Lambda::Function', `${name}Function`).Properties;
       expect(rendered((LoggingConfig as { LogGroup: unknown }).LogGroup)).toBe(`<${name}LogGroup>`);
     }
   });
 
+  it('tell what ended to one log that is kept for its own time', () => {
+    const { Properties, DeletionPolicy } = resource(template, 'AWS::Logs::LogGroup', 'TerminalLog');
+    expect([Properties.RetentionInDays, DeletionPolicy]).toEqual([{ Ref: 'TerminalLogRetentionDays' }, 'Retain']);
+    const long = pipelineTemplate({ terminalLogRetention: Duration.days(3653) });
+    expect(resource(long, 'AWS::Logs::LogGroup', 'TerminalLog').Properties.RetentionInDays).toBe(3653);
+  });
+
+  const EVERY = ['LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'TERMINAL_LOG_GROUP', 'WORK_QUEUE_URL'];
+
   it.each([
-    ['Dispatcher', ['CONSUMER_FUNCTION', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL']],
-    [
-      'Consumer',
-      ['DEAD_LETTER_QUEUE_URL', 'IDEMPOTENCY_TABLE', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL'],
-    ],
-    ['Redrive', ['DEAD_LETTER_QUEUE_URL', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL']],
-    [
-      'Reconciler',
-      ['DEAD_LETTER_QUEUE_URL', 'DISPATCHER_FUNCTION', 'LEDGER_TABLE', 'SIGNING_SECRET_ARN', 'WORK_QUEUE_URL'],
-    ],
-  ])('tell %s where its own things are, besides the settings', (name, expected) => {
+    ['Dispatcher', ['CONSUMER_FUNCTION']],
+    ['Consumer', ['DEAD_LETTER_QUEUE_URL', 'IDEMPOTENCY_TABLE']],
+    ['Redrive', ['CONSUMER_MAPPING_ID', 'DEAD_LETTER_QUEUE_URL']],
+    ['Reconciler', ['CONSUMER_MAPPING_ID', 'DEAD_LETTER_QUEUE_URL', 'DISPATCHER_FUNCTION']],
+  ])('tell %s where its own things are, besides the settings', (name, own) => {
+    const expected = [...EVERY, ...own].sort();
     const names = Object.keys(variables(name)).filter((variable) => !variable.startsWith('SWEEP_'));
     expect(names.sort()).toEqual(expected);
     expect(Object.keys(variables(name))).toHaveLength(SETTING_KEYS.length + expected.length);
@@ -91,6 +95,8 @@ describe('functions', () => {
       DEAD_LETTER_QUEUE_URL: '<DeadLetterQueue>',
       SIGNING_SECRET_ARN: '<SigningSecret>',
       CONSUMER_FUNCTION: '<ConsumerFunction>',
+      CONSUMER_MAPPING_ID: '<ConsumerMapping>',
+      TERMINAL_LOG_GROUP: '<TerminalLog>',
       DISPATCHER_FUNCTION: '<DispatcherFunction>',
     });
   });
@@ -166,6 +172,9 @@ describe('outputs', () => {
       ConsumerFunctionName: '<ConsumerFunction>',
       RedriveFunctionName: '<RedriveFunction>',
       ReconcilerFunctionName: '<ReconcilerFunction>',
+      TerminalLogGroupName: '<TerminalLog>',
+      ReaderPolicyArn: '<ReaderPolicy>',
+      OperatorPolicyArn: '<OperatorPolicy>',
       DispatcherRoleName: '<DispatcherRole>',
       ConsumerRoleName: '<ConsumerRole>',
       RedriveRoleName: '<RedriveRole>',

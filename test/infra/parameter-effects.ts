@@ -192,7 +192,7 @@ export const EFFECTS: { readonly [K in SettingKey]: Effect } = {
   },
   recordsPerSecond: { readBy: 'lib/core/consume/admit.ts', shownBy: [[CORE, PACED]] },
   unitAgeHours: {
-    readBy: 'lib/core/consume/judge.ts',
+    readBy: 'lib/core/control/age.ts',
     shownBy: [[CORE, 'UnitAgeHours %i: a batch that is older is not worked on, one of just that age is']],
   },
   ledgerRetentionDays: {
@@ -203,6 +203,18 @@ export const EFFECTS: { readonly [K in SettingKey]: Effect } = {
         'lets what is written go after the retention, in whole seconds from the write',
       ],
     ],
+  },
+  redriveGenerations: {
+    readBy: 'lib/core/redrive/selection.ts',
+    shownBy: [[CORE, 'RedriveGenerations: how often a unit may come back before it must be asked for by name']],
+  },
+  successSamplePercent: {
+    readBy: 'lib/core/consume/attempt.ts',
+    shownBy: [[CORE, 'SuccessSamplePercent: how many of the changed records get a line of their own']],
+  },
+  terminalLogRetentionDays: {
+    readBy: RESOURCES,
+    shownBy: [[TEMPLATE, 'TerminalLogRetentionDays %s: how long terminal events are kept']],
   },
   logRetentionDays: {
     readBy: RESOURCES,

@@ -2,7 +2,7 @@ import { CfnParameter, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { LedgersweepPipeline } from '../../lib/cdk/index.ts';
-import { app, PROPS, pipelineTemplate, plainName, rendered, resources, stackTemplate } from './synthesis.ts';
+import { app, PROPS, pipelineTemplate, plainName, rendered, resource, resources, stackTemplate } from './synthesis.ts';
 
 interface Statement {
   readonly Action: string | readonly string[];
@@ -20,6 +20,20 @@ interface Grant {
 
 const template = stackTemplate();
 const list = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);
+
+/** Every action on every resource of one of the policies for people. */
+function peopleMay(synthesised: Template, name: string): Record<string, string[]> {
+  const { Statement } = resource(synthesised, 'AWS::IAM::ManagedPolicy', name).Properties.PolicyDocument as {
+    Statement: readonly Statement[];
+  };
+  const rows: Record<string, string[]> = {};
+  for (const statement of Statement) {
+    for (const on of list(statement.Resource)) {
+      rows[rendered(on)] = [...(rows[rendered(on)] ?? []), ...list(statement.Action)].sort();
+    }
+  }
+  return rows;
+}
 
 /** Every single right that a template gives to a role. */
 function grantsOf(synthesised: Template): readonly Grant[] {
@@ -45,6 +59,8 @@ const grants = grantsOf(template);
 const RECORDS = 'arn:<AWS::Partition>:dynamodb:<AWS::Region>:<AWS::AccountId>:table/<RecordTableName>';
 const RECORD_INDEX = `${RECORDS}/index/<RecordIndexName>`;
 
+const MAPPING = 'arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:event-source-mapping:<ConsumerMapping>';
+
 /** What a role may always do, and under a condition, as actions by resource. */
 function table(role: string, condition?: string): Record<string, string[]> {
   const rows: Record<string, string[]> = {};
@@ -62,6 +78,7 @@ describe('least privilege', () => {
   it('gives the dispatcher the ledger, the work queue, the records to read, and the consumer to ask', () => {
     expect(table('DispatcherRole')).toEqual({
       '<DispatcherLogGroup>': LOGS,
+      '<TerminalLog>': LOGS,
       '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
       '<LedgerTable>/index/open': ['Query'],
       [RECORDS]: ['DescribeTable', 'Query', 'Scan'],
@@ -82,6 +99,7 @@ describe('least privilege', () => {
   it('gives the consumer its queue to read, and the dead-letter queue to write', () => {
     expect(table('ConsumerRole')).toEqual({
       '<ConsumerLogGroup>': LOGS,
+      '<TerminalLog>': LOGS,
       '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem'],
       '<IdempotencyTable>': ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'],
       '<WorkQueue>': RECEIVE,
@@ -114,23 +132,27 @@ describe('least privilege', () => {
   it('gives redrive the ledger and both queues', () => {
     expect(table('RedriveRole')).toEqual({
       '<RedriveLogGroup>': LOGS,
+      '<TerminalLog>': LOGS,
       '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
       '<LedgerTable>/index/open': ['Query'],
       '<DeadLetterQueue>': [...RECEIVE, 'SendMessage'].sort(),
       '<WorkQueue>': ['GetQueueAttributes', 'SendMessage'],
       '<SigningSecret>': READ_SECRET,
+      [MAPPING]: ['lambda:UpdateEventSourceMapping'],
     });
   });
 
   it('gives the reconciler the ledger, both queues, and the dispatcher to call', () => {
     expect(table('ReconcilerRole')).toEqual({
       '<ReconcilerLogGroup>': LOGS,
+      '<TerminalLog>': LOGS,
       '<LedgerTable>': ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'],
       '<LedgerTable>/index/open': ['Query'],
       '<DeadLetterQueue>': [...RECEIVE, 'SendMessage'].sort(),
       '<WorkQueue>': ['GetQueueAttributes', 'SendMessage'],
       '<SigningSecret>': READ_SECRET,
       '<DispatcherFunction>': ['lambda:InvokeFunction'],
+      [MAPPING]: ['lambda:UpdateEventSourceMapping'],
     });
   });
 
@@ -197,6 +219,42 @@ describe('the construct, whose mode is known at synthesis', () => {
   it('reads the index that is named', () => {
     const index = grantsUnder({ recordIndexName: 'byActivity' }).filter(({ resource }) => resource.includes('/index/'));
     expect(index.map(({ action }) => action)).toEqual(['dynamodb:Query', 'dynamodb:Scan']);
+  });
+});
+
+describe('policies for people', () => {
+  const LOOK = ['logs:FilterLogEvents', 'logs:GetLogEvents', 'logs:StartQuery'];
+  const LEDGER = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
+  const READER = {
+    '<AWS::StackId>': ['cloudformation:DescribeStacks'],
+    '<LedgerTable>': LEDGER,
+    '<LedgerTable>/index/open': LEDGER,
+    '<WorkQueue>': ['sqs:GetQueueAttributes'],
+    '<DeadLetterQueue>': ['sqs:GetQueueAttributes'],
+    '<MissedStartsQueue>': ['sqs:GetQueueAttributes'],
+    '<DispatcherLogGroup>': LOOK,
+    '<ConsumerLogGroup>': LOOK,
+    '<RedriveLogGroup>': LOOK,
+    '<ReconcilerLogGroup>': LOOK,
+    '<TerminalLog>': LOOK,
+  };
+
+  it('let a reader read what `sweep` shows, and nothing of a record', () => {
+    expect(peopleMay(template, 'ReaderPolicy')).toEqual(READER);
+  });
+
+  it('let an operator act through the two functions, and write nothing himself', () => {
+    expect(peopleMay(template, 'OperatorPolicy')).toEqual({
+      ...READER,
+      '<RedriveFunction>': ['lambda:InvokeFunction'],
+      '<DispatcherFunction>': ['lambda:InvokeFunction'],
+    });
+  });
+
+  it('are attached to nobody: that is for the account to decide', () => {
+    for (const { Properties } of Object.values(resources(template, 'AWS::IAM::ManagedPolicy'))) {
+      for (const who of ['Roles', 'Users', 'Groups']) expect(Properties).not.toHaveProperty(who);
+    }
   });
 });
 

@@ -62,8 +62,11 @@ const SETTINGS_OF: Readonly<Record<keyof LedgersweepPipelineProps, readonly Sett
   capDeviationFactor: ['capDeviationFactor'],
   recordsPerSecond: ['recordsPerSecond'],
   unitAge: ['unitAgeHours'],
+  redriveGenerations: ['redriveGenerations'],
+  successSamplePercent: ['successSamplePercent'],
   ledgerRetention: ['ledgerRetentionDays'],
   logRetention: ['logRetentionDays'],
+  terminalLogRetention: ['terminalLogRetentionDays'],
 };
 
 /** Doc comment and declaration of every prop, as a construct's user reads them. */

@@ -246,7 +246,7 @@ export class Attempt {
   /** Positions and outcomes of changed records, as many as the setting asks for. */
   #sample(outcomes: Outcomes): Pick<Told, 'sample'> {
     const { successSamplePercent } = this.#work.run.settings;
-    if (successSamplePercent === 0) return {};
+    if (successSamplePercent === null) return {};
     const sample = [...this.#work.records].flatMap(([position, { key }]) => {
       const outcome = outcomes.get(key);
       const wanted = outcome !== undefined && PROCESSED.includes(outcome);

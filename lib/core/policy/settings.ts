@@ -525,16 +525,16 @@ export const SETTINGS = {
     inPolicyDigest: false,
   },
   successSamplePercent: {
-    kind: 'integer',
+    kind: 'limit',
     parameter: 'SuccessSamplePercent',
     group: 'Operations',
     label: 'Logged successes (%)',
     description:
-      'Share of the successful records that get a log line of their own. 0: none; deliveries are logged anyway.',
-    default: '0',
-    min: 0,
+      'Share of the successful records that get a log line of their own, without their keys. Deliveries are logged anyway.',
+    default: 'none',
+    min: 1,
     max: 100,
-    constraint: 'a whole number of percent from 0 to 100',
+    constraint: 'none or a whole number of percent from 1 to 100',
     inPolicyDigest: false,
   },
   ledgerRetentionDays: {
