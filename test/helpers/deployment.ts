@@ -1,14 +1,17 @@
-import { type ConsumePorts, consume } from '../../lib/core/consume/consume.ts';
+import type { ConsumePorts } from '../../lib/core/consume/consume.ts';
 import type { Decision } from '../../lib/core/consume/delivery.ts';
 import { prepareEvent } from '../../lib/core/consume/prepare.ts';
-import { settleDelivery } from '../../lib/core/consume/settle.ts';
+import { workDelivery } from '../../lib/core/consume/work.ts';
+import { Gate } from '../../lib/core/control/gate.ts';
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import { runIdOf } from '../../lib/core/identity/keys.ts';
 import { type DispatchPorts, type DispatchResult, dispatch } from '../../lib/core/plan/dispatch.ts';
 import type { Settings } from '../../lib/core/policy/settings.ts';
-import type { Deadline, Queue } from '../../lib/core/ports/index.ts';
+import type { Deadline } from '../../lib/core/ports/index.ts';
 import { type ReconcilePorts, type ReconcileResult, reconcile } from '../../lib/core/reconcile/reconcile.ts';
-import { type RedriveResult, redriveAll } from '../../lib/core/redrive/redrive.ts';
+import { type ActAnswer, type ActPorts, carryOut } from '../../lib/core/redrive/act.ts';
+import { readActRequest } from '../../lib/core/redrive/request.ts';
+import type { ActView } from '../../lib/core/redrive/views.ts';
 import {
   type AdmissionOptions,
   type Delivery,
@@ -16,6 +19,7 @@ import {
   type LedgerOptions,
   MemoryAdmission,
   MemoryIdempotency,
+  MemoryIntake,
   MemoryLedger,
   MemoryLog,
   MemoryMeter,
@@ -77,6 +81,7 @@ export class Deployment {
   readonly probe = new MemoryProbe();
   readonly signer = new MemorySigner();
   readonly resumer = new MemoryResumer();
+  readonly intake = new MemoryIntake();
   readonly log = new MemoryLog();
   readonly crew: Crew;
   readonly decisions: Decision[] = [];
@@ -123,17 +128,39 @@ export class Deployment {
   reconcile(invocation: Invocation = {}): Promise<Ended<ReconcileResult>> {
     const process = this.#process('reconciler', invocation);
     const ports: ReconcilePorts = {
-      ...this.#publishPorts(process, invocation),
+      ...this.#actPorts(process, invocation),
       resumer: process.wrap('resumer', this.resumer),
-      log: this.log,
     };
     return process.run(() => reconcile(ports, this.#deadline(invocation)));
   }
 
-  redrive(invocation: Invocation = {}): Promise<Ended<RedriveResult>> {
+  /** What a person asks of the redrive function, as JSON. */
+  act(event: object, invocation: Invocation = {}): Promise<Ended<ActAnswer>> {
     const process = this.#process('redrive', invocation);
-    const act = { act: 'redrive', actor: 'someone', reason: 'mended', requestId: process.name } as const;
-    return process.run(() => redriveAll(this.#publishPorts(process, invocation), act, this.#deadline(invocation)));
+    const ports = this.#actPorts(process, invocation);
+    return process.run(() => carryOut(ports, readActRequest(event), process.name, this.#deadline(invocation)));
+  }
+
+  /** Brings back everything, however often it came back before and whatever it failed of. */
+  redrive(invocation: Invocation = {}): Promise<Ended<ActView>> {
+    const process = this.#process('redrive', invocation);
+    const ports = this.#actPorts(process, invocation);
+    const named = { act: 'redrive', actor: 'someone', reason: 'mended', beyondGenerations: true };
+    const ask = async (which: object) => {
+      const request = readActRequest({ ...named, ...which });
+      return (await carryOut(ports, request, process.name, this.#deadline(invocation))) as ActView;
+    };
+    return process.run(async () => {
+      const failedForGood = await ask({ filter: { reason: 'permanent_failure' } });
+      const rest = await ask({ all: true });
+      return {
+        ...rest,
+        units: [...failedForGood.units, ...rest.units],
+        moved: failedForGood.moved + rest.moved,
+        published: failedForGood.published + rest.published,
+        deleted: failedForGood.deleted + rest.deleted,
+      };
+    });
   }
 
   /** Ends all trouble that is drawn by chance, and lets discovery see the present. */
@@ -144,8 +171,8 @@ export class Deployment {
   }
 
   /** What the event source mapping has for one consumer. */
-  receive(): Promise<readonly Delivery[]> {
-    return this.queue.receive(MESSAGES_PER_EVENT);
+  async receive(): Promise<readonly Delivery[]> {
+    return this.intake.state === 'on' ? this.queue.receive(MESSAGES_PER_EVENT) : [];
   }
 
   /** One invocation of the consumer, and the deletion of what it reported as done. */
@@ -157,13 +184,15 @@ export class Deployment {
       target: process.wrap('target', this.target),
       idempotency: process.wrap('idempotency', this.idempotency.on(publish.clock)),
       admission: process.wrap('admission', this.admission),
+      gate: new Gate(publish.ledger, publish.clock),
+      log: this.log,
       policyId: this.settings.policyId,
       owner: process.name,
     };
     const mapping = process.wrap('mapping', { acknowledge: (one: Delivery) => this.queue.acknowledge(one) });
     return process.run(async () => {
       if (this.#acknowledge === 'first') for (const delivery of deliveries) await mapping.acknowledge(delivery);
-      const done = await this.#consumeEvent(ports, publish, deliveries, this.#deadline(invocation));
+      const done = await this.#consumeEvent(ports, deliveries, this.#deadline(invocation));
       if (this.#acknowledge === 'last') for (const delivery of done) await mapping.acknowledge(delivery);
     });
   }
@@ -171,18 +200,16 @@ export class Deployment {
   /** As the handler does it: one message after the other, retries put off, the rest reported as done. */
   async #consumeEvent(
     ports: ConsumePorts,
-    { queue, signer }: { readonly queue: Queue; readonly signer: MemorySigner },
     deliveries: readonly Delivery[],
     deadline: Deadline,
   ): Promise<readonly Delivery[]> {
-    const prepared = await prepareEvent({ ledger: ports.ledger, signer }, deliveries);
+    const prepared = await prepareEvent(ports, deliveries);
     const done: Delivery[] = [];
     for (const delivery of deliveries) {
       const known = prepared.get(delivery.messageId);
       if (known === undefined) throw new TypeError('a delivery was not prepared');
-      const decision = await consume(ports, delivery, known, deadline);
+      const decision = await workDelivery(ports, delivery, known, deadline);
       this.decisions.push(decision);
-      await settleDelivery({ queue, log: this.log }, delivery, known, decision);
       if (decision.kind === 'acknowledge') done.push(delivery);
     }
     return done;
@@ -191,6 +218,15 @@ export class Deployment {
   #process(kind: string, { name }: Invocation): Process {
     this.#invocations += 1;
     return this.crew.process(name ?? `${kind}-${this.#invocations}`);
+  }
+
+  #actPorts(process: Process, invocation: Invocation): ActPorts {
+    return {
+      ...this.#publishPorts(process, invocation),
+      intake: process.wrap('intake', this.intake),
+      log: this.log,
+      policyId: this.settings.policyId,
+    };
   }
 
   #publishPorts(process: Process, { skewMillis }: Invocation) {

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { backoffMillis, redeliverySeconds } from '../../../lib/core/retry.ts';
+import { backoffMillis, retrySeconds } from '../../../lib/core/retry.ts';
 import { SeededRandom } from '../../model/index.ts';
 
 describe('waits', () => {
   it('between deliveries are whole seconds from 1 to 15 minutes, and grow with the attempts', () => {
     fc.assert(
       fc.property(fc.integer({ min: -5, max: 1_000 }), fc.nat(), (attempt, seed) => {
-        const seconds = redeliverySeconds(attempt, new SeededRandom(seed));
+        const seconds = retrySeconds(attempt, new SeededRandom(seed));
         expect(Number.isInteger(seconds)).toBe(true);
         expect(seconds).toBeGreaterThanOrEqual(1);
         expect(seconds).toBeLessThanOrEqual(Math.min(900, 2 * 2 ** Math.max(0, attempt)));
       }),
     );
-    const longest = [0, 1, 5, 9, 30].map((attempt) => redeliverySeconds(attempt, { next: () => 0.999_999 }));
+    const longest = [0, 1, 5, 9, 30].map((attempt) => retrySeconds(attempt, { next: () => 0.999_999 }));
     expect(longest).toEqual([1, 3, 63, 899, 899]);
   });
 

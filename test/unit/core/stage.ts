@@ -1,6 +1,7 @@
 import { type ConsumePorts, consume } from '../../../lib/core/consume/consume.ts';
 import type { Decision } from '../../../lib/core/consume/delivery.ts';
 import { prepareEvent } from '../../../lib/core/consume/prepare.ts';
+import { Gate } from '../../../lib/core/control/gate.ts';
 import { DAY_MILLIS, formatInstant } from '../../../lib/core/identity/instant.ts';
 import type { RunItem, UnitItem } from '../../../lib/core/ledger/items.ts';
 import type { DispatchPorts } from '../../../lib/core/plan/dispatch.ts';
@@ -73,7 +74,8 @@ export function dispatchPorts(stage: Deployment, more: Partial<DispatchPorts> = 
 }
 
 export function reconcilePorts(stage: Deployment, more: Partial<ReconcilePorts> = {}): ReconcilePorts {
-  return { ...commonPorts(stage), resumer: stage.resumer, log: stage.log, ...more };
+  const { resumer, log, intake, settings } = stage;
+  return { ...commonPorts(stage), resumer, log, intake, policyId: settings.policyId, ...more };
 }
 
 export function consumePorts(stage: Deployment, more: Partial<ConsumePorts> = {}): ConsumePorts {
@@ -83,6 +85,8 @@ export function consumePorts(stage: Deployment, more: Partial<ConsumePorts> = {}
     target: stage.target,
     idempotency: stage.idempotency.on(common.clock),
     admission: stage.admission,
+    gate: new Gate(more.ledger ?? common.ledger, common.clock),
+    log: stage.log,
     policyId: stage.settings.policyId,
     owner: 'consumer',
     ...more,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MILLIS } from '../../../lib/core/identity/instant.ts';
-import { reconcile, standingOf } from '../../../lib/core/reconcile/reconcile.ts';
+import { standingOf } from '../../../lib/core/reconcile/batches.ts';
+import { reconcile } from '../../../lib/core/reconcile/reconcile.ts';
 import { type RunView, viewRun, viewTenant, viewUnit } from '../../../lib/core/views.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { deliverAll, settle } from '../../helpers/settle.ts';
