@@ -11,7 +11,7 @@ const LOAD_AT_ONCE = 10;
  * Units that are due within this time are sent now and held back by the queue until then: passes of the reconciler are
  * minutes apart, and a rate is kept to the second. Under the queue's own limit of fifteen minutes.
  */
-const AHEAD_MILLIS = 10 * 60_000;
+export const AHEAD_MILLIS = 10 * 60_000;
 
 /**
  * A run that closed around its quarantine is open again once one of its units is planned. Done here and not in the act:

@@ -78,21 +78,28 @@ const UNIT = /^(0|[1-9][0-9]{0,7})(\.(0|[1-9][0-9]{0,3}))?$/;
 class Reader {
   readonly problems: Problem[] = [];
   readonly #event: Readonly<Record<string, unknown>>;
+  /** Where the event stands within the whole one, such as `filter.`. */
+  readonly #prefix: string;
 
-  constructor(event: Readonly<Record<string, unknown>>) {
+  constructor(event: Readonly<Record<string, unknown>>, prefix = '') {
     this.#event = event;
+    this.#prefix = prefix;
   }
 
-  refuse(parameter: string, received: unknown, message: string): undefined {
+  refuse(name: string, received: unknown, message: string): undefined {
     const text = received === undefined ? '(nothing)' : (JSON.stringify(received) ?? typeof received);
-    this.problems.push({ parameter, received: text, message: `${message} Received ${text}.` });
+    this.problems.push({
+      parameter: `${this.#prefix}${name}`,
+      received: text,
+      message: `${message} Received ${text}.`,
+    });
     return undefined;
   }
 
-  allow(names: readonly string[], prefix = ''): void {
+  allow(names: readonly string[]): void {
     for (const name of Object.keys(this.#event)) {
       if (!names.includes(name)) {
-        this.refuse(`${prefix}${name}`, this.#event[name], `There is no "${name}" here; known: ${names.join(', ')}.`);
+        this.refuse(name, this.#event[name], `There is no "${name}" here; known: ${names.join(', ')}.`);
       }
     }
   }
@@ -147,8 +154,8 @@ function readFilter(outer: Reader, value: unknown): UnitFilter {
     outer.refuse('filter', value, 'filter must be an object.');
     return {};
   }
-  const reader = new Reader(value);
-  reader.allow(FILTER_FIELDS, 'filter.');
+  const reader = new Reader(value, 'filter.');
+  reader.allow(FILTER_FIELDS);
   const text = (name: string) => reader.optional(name, () => reader.text(name, 'text'));
   const filter = withoutGaps({
     run: text('run'),
@@ -159,7 +166,7 @@ function readFilter(outer: Reader, value: unknown): UnitFilter {
     olderThanHours: reader.optional('olderThanHours', () => reader.number('olderThanHours', 0, MAX_HOURS, 'any')),
   });
   if (filter.unit !== undefined && filter.run === undefined) {
-    reader.refuse('filter.unit', filter.unit, 'A unit is only named together with its run: give filter.run too.');
+    reader.refuse('unit', filter.unit, 'A unit is only named together with its run: give filter.run too.');
   }
   outer.problems.push(...reader.problems);
   return filter;
@@ -174,6 +181,9 @@ function readChoice(reader: Reader, event: Readonly<Record<string, unknown>>): C
   const ways = [all, filtered, digest !== undefined].filter(Boolean).length;
   if (ways === 0) reader.refuse('filter', event.filter, 'Say which units: a filter, "selection", or "all": true.');
   if (ways > 1) reader.refuse('filter', event.filter, 'Give only one of filter, "selection" and "all": true.');
+  if (event.from !== undefined && digest === undefined) {
+    reader.refuse('from', event.from, 'from is a place in a frozen selection: give "selection" too.');
+  }
   if (digest !== undefined) return { kind: 'selection', digest };
   return all ? { kind: 'all' } : { kind: 'filter', filter };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RunItem, UnitItem } from '../../../lib/core/ledger/items.ts';
 import type { Ledger } from '../../../lib/core/ports/index.ts';
-import { verdict } from '../../../lib/core/reconcile/closing.ts';
 import { standingOf } from '../../../lib/core/reconcile/batches.ts';
+import { verdict } from '../../../lib/core/reconcile/closing.ts';
 import { reconcile } from '../../../lib/core/reconcile/reconcile.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { deliverAll } from '../../helpers/settle.ts';

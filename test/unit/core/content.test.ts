@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { consume } from '../../../lib/core/consume/consume.ts';
 import { prepareEvent } from '../../../lib/core/consume/prepare.ts';
-import { settleDelivery } from '../../../lib/core/consume/settle.ts';
+import { workDelivery } from '../../../lib/core/consume/work.ts';
 import { PortError } from '../../../lib/core/ports/index.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { settle } from '../../helpers/settle.ts';
@@ -19,13 +18,12 @@ function marked() {
 
 /** One delivery as the handler has it, its log lines included. */
 async function deliver(stage: Deployment, delivery: Delivery): Promise<void> {
-  const ports = { ...consumePorts(stage), log: stage.log };
+  const ports = consumePorts(stage);
   const prepared = (await prepareEvent({ ledger: ports.ledger, signer: stage.signer }, [delivery])).get(
     delivery.messageId,
   );
   if (prepared === undefined) throw new Error('not prepared');
-  const decision = await consume(ports, delivery, prepared, timeLeft());
-  await settleDelivery(ports, delivery, prepared, decision);
+  const decision = await workDelivery(ports, delivery, prepared, timeLeft());
   if (decision.kind === 'acknowledge') await stage.queue.acknowledge(delivery);
 }
 

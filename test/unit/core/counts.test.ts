@@ -43,6 +43,7 @@ function itemOf({ outcomes, state }: Batch, ordinal: number): UnitItem | undefin
 function standingOf(batches: readonly Batch[]) {
   const records = batches.reduce((sum, batch) => sum + batch.outcomes.length, 0);
   const count = new StandingCount({
+    status: 'draining',
     plan: {
       ...{ batches: batches.length, records, digest: 'd', discovered: records, held: 0, overLimit: 0, unreadable: {} },
       ...{ tenants: 1, oldest: null, quotedWriteUnits: 0, examined: records },
@@ -50,7 +51,7 @@ function standingOf(batches: readonly Batch[]) {
   });
   for (const [ordinal, batch] of batches.entries()) {
     const item = itemOf(batch, ordinal);
-    if (item !== undefined) count.add(item);
+    if (item !== undefined) count.add({ ordinal, units: [item], keysDigest: item.keysDigest ?? '' });
   }
   return { records, standing: count.standing() };
 }
@@ -97,9 +98,9 @@ describe('count algebra', () => {
   });
 
   it('what a dead dispatcher left beyond the plan counts for nothing', () => {
-    const count = new StandingCount({});
+    const count = new StandingCount({ status: 'draining' });
     const left = itemOf({ outcomes: ['expired'], state: 'committed' }, 0);
-    if (left !== undefined) count.add(left);
+    if (left !== undefined) count.add({ ordinal: 0, units: [left], keysDigest: '' });
     expect(count.standing()).toMatchObject({ processed: 0, remaining: 0, unresolvedUnits: 0, cost: NO_COST });
   });
 

@@ -155,8 +155,11 @@ describe('policy digest', () => {
     capDeviationFactor: '3',
     recordsPerSecond: '50',
     unitAgeHours: '24',
+    redriveGenerations: '4',
+    successSamplePercent: '10',
     ledgerRetentionDays: '500',
     logRetentionDays: '30',
+    terminalLogRetentionDays: '90',
   };
 
   it.each(SETTING_KEYS)('changes with %s exactly where the table says that it changes what is due', (key) => {

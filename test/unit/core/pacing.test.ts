@@ -106,7 +106,9 @@ describe('records per second, summed over all consumers', () => {
     expect(receivedMost).toBeGreaterThan(1);
     expect(receivedMost).toBeLessThan(25);
     const waits = stage.decisions.flatMap((decision) =>
-      decision.kind === 'retry' ? [[decision.why, decision.errorClass, decision.failureClass].join()] : [],
+      decision.kind === 'retry'
+        ? [[decision.why, decision.told.failure.error, decision.told.failure.class].join()]
+        : [],
     );
     expect(new Set(waits)).toEqual(new Set(['rate_limited,RateLimited,deferred']));
     expect(perSecond(times)).toBeLessThanOrEqual(RATE * WITHIN);

@@ -4,17 +4,17 @@ import { backoffMillis, retrySeconds } from '../../../lib/core/retry.ts';
 import { SeededRandom } from '../../model/index.ts';
 
 describe('waits', () => {
-  it('between deliveries are whole seconds from 1 to 15 minutes, and grow with the attempts', () => {
+  it('between attempts are whole seconds from 1 to an hour, and grow with the attempts', () => {
     fc.assert(
       fc.property(fc.integer({ min: -5, max: 1_000 }), fc.nat(), (attempt, seed) => {
         const seconds = retrySeconds(attempt, new SeededRandom(seed));
         expect(Number.isInteger(seconds)).toBe(true);
         expect(seconds).toBeGreaterThanOrEqual(1);
-        expect(seconds).toBeLessThanOrEqual(Math.min(900, 2 * 2 ** Math.max(0, attempt)));
+        expect(seconds).toBeLessThanOrEqual(Math.min(3_600, 2 * 2 ** Math.max(0, attempt)));
       }),
     );
     const longest = [0, 1, 5, 9, 30].map((attempt) => retrySeconds(attempt, { next: () => 0.999_999 }));
-    expect(longest).toEqual([1, 3, 63, 899, 899]);
+    expect(longest).toEqual([1, 3, 63, 1_023, 3_599]);
   });
 
   it('within a delivery are at most five seconds, fully jittered', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MILLIS } from '../../../lib/core/identity/instant.ts';
 import { standingOf } from '../../../lib/core/reconcile/batches.ts';
+import { StandingCount } from '../../../lib/core/reconcile/closing.ts';
 import { reconcile } from '../../../lib/core/reconcile/reconcile.ts';
 import { type RunView, viewRun, viewTenant, viewUnit } from '../../../lib/core/views.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
@@ -192,6 +193,8 @@ describe('the deadline of a run', () => {
   });
 });
 
+const NO_STANDING = new StandingCount({ status: 'draining' }).standing();
+
 describe('views of parts', () => {
   it('a unit says why it waits, and where its time stands', async () => {
     const stage = await published(accounts(3));
@@ -206,7 +209,7 @@ describe('views of parts', () => {
   it('a tenant’s counts add up', () => {
     const counts = { discovered: 7, held: 1, planned: 4, overLimit: 2 };
     const report = { runId: 'r', tenant: 't', epoch: 1, ...counts, oldest: CUTOFF - 1 };
-    expect(viewTenant(report, { expired: 2, held: 1 })).toMatchObject({
+    expect(viewTenant(report, { ...NO_STANDING, outcomes: { expired: 2, held: 1 } }, 'draining')).toMatchObject({
       ...{ tenant: 't', ...counts, processed: 2, skipped: 1, remaining: 1 },
       oldest: instant(CUTOFF - 1),
     });
