@@ -151,15 +151,14 @@ export class Deployment {
       return (await carryOut(ports, request, process.name, this.#deadline(invocation))) as ActView;
     };
     return process.run(async () => {
-      const failedForGood = await ask({ filter: { reason: 'permanent_failure' } });
+      // What failed for good comes back only where it is named.
+      const named = [await ask({ filter: { reason: 'permanent_failure' } })];
+      named.push(await ask({ filter: { reason: 'not_publishable' } }));
       const rest = await ask({ all: true });
-      return {
-        ...rest,
-        units: [...failedForGood.units, ...rest.units],
-        moved: failedForGood.moved + rest.moved,
-        published: failedForGood.published + rest.published,
-        deleted: failedForGood.deleted + rest.deleted,
-      };
+      const sum = (name: 'moved' | 'published' | 'deleted') =>
+        [...named, rest].reduce((total, view) => total + view[name], 0);
+      const units = [...named, rest].flatMap((view) => view.units);
+      return { ...rest, units, moved: sum('moved'), published: sum('published'), deleted: sum('deleted') };
     });
   }
 
