@@ -218,7 +218,8 @@ export function readActRequest(received: unknown): ActRequest {
     reader.refuse('act', event.act, `act must be one of ${ACTS.join(', ')}.`);
     throw new RefusedRequest(reader.problems);
   }
-  reader.allow(['act', 'actor', 'reason', ...FIELDS[act]]);
+  const ofMessage = act === 'abandon' && event.message !== undefined;
+  reader.allow(['act', 'actor', 'reason', ...(ofMessage ? ['message'] : FIELDS[act])]);
   switch (act) {
     case 'list': {
       const limit = reader.optional('limit', () => reader.number('limit', 0, MAX_LISTED, 'whole')) ?? LISTED;
@@ -239,7 +240,7 @@ export function readActRequest(received: unknown): ActRequest {
         beyondGenerations: reader.flag('beyondGenerations') === 'yes' ? 'allowed' : 'refused',
       });
     case 'abandon':
-      if (event.message === undefined) return reader.done({ act, ...readUnits(reader, event) });
+      if (!ofMessage) return reader.done({ act, ...readUnits(reader, event) });
       return reader.done({
         act: 'abandon-message',
         digest: reader.text('message', 'the digest of a message') ?? '',
