@@ -34,6 +34,7 @@ describe('closing a run', () => {
     expect(status).toBe('complete');
     expect(closing).toEqual({
       ...{ batches: 3, records: 7, digest: plan?.digest, processed: 7, skipped: 0, remaining: 0 },
+      ...{ abandoned: 0, cancelled: 0 },
       ...{ outcomes: { expired: 7 }, closedAt: stage.world.millis },
     });
     expect(stage.log.events.at(-1)).toMatchObject({ level: 'info', name: 'run_closed' });
@@ -97,7 +98,7 @@ describe('closing a run', () => {
 
   it('stays open while a batch is unresolved, whatever the rest', async () => {
     const stage = await drained();
-    for (const state of ['planned', 'published', 'in_progress', 'uncertain'] as const) {
+    for (const state of ['planned', 'published', 'in_progress'] as const) {
       const change = (unit: UnitItem) => (unit.unit === '2' ? { ...unit, state } : unit);
       expect(await reconcileOver(stage, change)).toMatchObject({ closed: 0, mismatched: 0 });
     }

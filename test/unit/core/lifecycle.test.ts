@@ -5,22 +5,24 @@ import {
   isOpenUnit,
   isTerminalUnit,
   RUN_EDGES,
+  type RunEdge,
   type RunStatus,
+  staysOpen,
   UNIT_EDGES,
   type UnitState,
 } from '../../../lib/core/ledger/lifecycle.ts';
 
-// Later parts bring approval, cancelling, abandoning and resolving; until then nothing may enter these.
-const LATER_RUN: readonly RunStatus[] = ['awaiting_approval', 'cancelled'];
-const LATER_UNIT: readonly UnitState[] = ['uncertain', 'abandoned', 'cancelled'];
+// A later part brings approval; until then nothing may enter it.
+const LATER_RUN: readonly RunStatus[] = ['awaiting_approval'];
 
 const RUN_STATUSES: readonly RunStatus[] = [
   ...(['planning', 'refused', 'reported', 'publishing', 'draining', 'complete', 'complete_with_quarantine'] as const),
+  'cancelled',
   ...LATER_RUN,
 ];
 const UNIT_STATES: readonly UnitState[] = [
   ...(['planned', 'published', 'in_progress', 'committed', 'quarantined'] as const),
-  ...LATER_UNIT,
+  ...(['uncertain', 'abandoned', 'cancelled'] as const),
 ];
 
 interface Edge {
@@ -51,12 +53,16 @@ function leaving(edges: Readonly<Record<string, Edge>>, state: string): readonly
 describe('life of a run', () => {
   it('moves along these edges and no others', () => {
     expect(pairs(RUN_EDGES)).toEqual([
+      'awaiting_approval → cancelled',
       'complete_with_quarantine → draining',
+      'draining → cancelled',
       'draining → complete',
       'draining → complete_with_quarantine',
+      'planning → cancelled',
       'planning → publishing',
       'planning → refused',
       'planning → reported',
+      'publishing → cancelled',
       'publishing → draining',
       'refused → planning',
     ]);
@@ -68,7 +74,11 @@ describe('life of a run', () => {
   });
 
   it('never leaves a finished status by itself: a redrive reopens what quarantine holds open, a dispatch tries a refused one again', () => {
-    const left: Partial<Record<RunStatus, string[]>> = { complete_with_quarantine: ['reopen'], refused: ['retry'] };
+    const left: Partial<Record<RunStatus, string[]>> = {
+      ...{ complete_with_quarantine: ['reopen'], refused: ['retry'] },
+      // Only its totals become final.
+      cancelled: ['settle'],
+    };
     for (const status of RUN_STATUSES.filter(isFinishedRun)) {
       expect(leaving(RUN_EDGES, status)).toEqual(left[status] ?? []);
     }
@@ -77,6 +87,13 @@ describe('life of a run', () => {
   it('is in the index of open runs until nobody has anything to do for it', () => {
     const open: RunStatus[] = ['planning', 'publishing', 'draining', 'complete_with_quarantine', 'awaiting_approval'];
     expect(RUN_STATUSES.filter(isOpenRun).sort()).toEqual(open.sort());
+  });
+
+  it('stays in that index when it is cancelled, until its totals are final', () => {
+    const edges = Object.keys(RUN_EDGES) as RunEdge[];
+    expect(edges.filter((edge) => RUN_EDGES[edge].to === 'cancelled' && staysOpen(edge))).toEqual(['cancel']);
+    for (const edge of edges)
+      if (RUN_EDGES[edge].to !== 'cancelled') expect(staysOpen(edge)).toBe(isOpenRun(RUN_EDGES[edge].to));
   });
 
   it('never enforces a plan that was only reported', () => {
@@ -97,22 +114,29 @@ describe('life of a unit', () => {
         ...['planned → in_progress', 'published → in_progress', 'in_progress → committed'],
         ...['published → planned', 'in_progress → planned', 'planned → published'],
         ...['planned → quarantined', 'published → quarantined', 'in_progress → quarantined'],
-        'quarantined → planned',
+        ...['quarantined → planned', 'quarantined → abandoned'],
+        ...['in_progress → published', 'in_progress → uncertain'],
+        ...['planned → cancelled', 'published → cancelled', 'in_progress → cancelled'],
       ].sort(),
     );
   });
 
-  it('can reach every state of this part from planned, and none of a later part', () => {
-    const reached = reachable(UNIT_EDGES, 'planned');
-    expect([...reached].sort()).toEqual(UNIT_STATES.filter((state) => !LATER_UNIT.includes(state)).sort());
+  it('can reach every state from planned', () => {
+    expect([...reachable(UNIT_EDGES, 'planned')].sort()).toEqual([...UNIT_STATES].sort());
   });
 
   it('has no way out of a terminal state', () => {
     for (const state of UNIT_STATES.filter(isTerminalUnit)) expect(leaving(UNIT_EDGES, state)).toEqual([]);
   });
 
-  it('leaves quarantine only by a redrive', () => {
-    expect(leaving(UNIT_EDGES, 'quarantined')).toEqual(['redrive']);
+  it('leaves quarantine only by an act of a person', () => {
+    const edges: Readonly<Record<string, Edge>> = UNIT_EDGES;
+    const out = leaving(UNIT_EDGES, 'quarantined').filter((name) => edges[name]?.to !== 'quarantined');
+    expect(out.sort()).toEqual(['abandon', 'redrive']);
+  });
+
+  it('does not leave a doubt by itself, nor by anything that would try it again', () => {
+    expect(leaving(UNIT_EDGES, 'uncertain')).toEqual([]);
   });
 
   it('is committed only after a start, so that no effect goes uncounted', () => {

@@ -84,9 +84,24 @@ describe('publishing', () => {
     }
     await stage.reconcile();
     expect((await theRun(stage)).status).toBe('draining');
-    stage.world.advance(10 * 60_000);
     expect(await publishDue(ports, timeLeft())).toBe(0);
-    expect(await theUnit(stage, '4')).toMatchObject({ state: 'planned' });
+    expect(await theUnit(stage, '4')).not.toMatchObject({ state: 'committed' });
+  });
+
+  it('sends what is due shortly, and has the queue hold it back until then', async () => {
+    const stage = deploy(accounts(3));
+    await stage.dispatch();
+    stage.queue.purge();
+    const guard = { generation: 0, make: { tenant: 't1', records: 3 } };
+    const at = stage.world.millis;
+    const change = { since: at, notBefore: at + 90_500 };
+    await stage.ledger.moveUnit({ runId: stage.runId, unit: '0' }, 'postpone', guard, change);
+    expect(await publishDue(dispatchPorts(stage), timeLeft())).toBe(1);
+    expect(await theUnit(stage)).toMatchObject({ state: 'published' });
+    stage.world.advance(90_000);
+    expect(await stage.receive()).toEqual([]);
+    stage.world.advance(1_000);
+    expect(await stage.receive()).toHaveLength(1);
   });
 
   it('P27: an entry that is the sender’s fault is sent once and then waits for a person under its identity', async () => {

@@ -78,14 +78,37 @@ describe('a lost message', () => {
     expect(stage.queue.sent).toHaveLength(1);
   });
 
-  it('is not made again while dead letters wait: it may be among them, and a person brings those back', async () => {
+  it('is not made again where SQS had moved it to the dead letters: it waits there, labelled, for a person', async () => {
     const stage = await published(accounts(3));
     const [copy] = stage.queue.work.copies();
     if (copy === undefined) throw new Error('no message');
     stage.queue.purge();
     stage.queue.deadLetters.add(copy);
     expect((await passes(stage, 10)).every(({ recovered }) => recovered === 0)).toBe(true);
-    expect((await theRun(stage)).status).toBe('draining');
+    expect(await theUnit(stage)).toMatchObject({ state: 'quarantined', reason: 'dead_lettered' });
+    expect(stage.queue.deadLetters.copies().map(({ labels }) => labels.generation)).toEqual(['0']);
+    expect(await theRun(stage)).toMatchObject({ status: 'complete_with_quarantine' });
+  });
+
+  it('is made again although dead letters of other batches wait', async () => {
+    const stage = await published(accounts(6));
+    const [one] = stage.queue.work.copies();
+    if (one === undefined) throw new Error('no message');
+    stage.queue.purge();
+    stage.queue.deadLetters.add(one);
+    const recovered = (await passes(stage, EMPTY_PASSES)).map((result) => result.recovered);
+    expect(recovered).toEqual([0, 0, 1]);
+  });
+
+  it('is made again once it has been silent for longer than a message lives, whatever the queues seem to hold', async () => {
+    const stage = await published(accounts(3));
+    stage.queue.purge();
+    const strange = [{ id: 'x', body: 'of nobody', group: 'g' }];
+    await stage.queue.send(strange);
+    expect((await passes(stage, 5)).every(({ recovered }) => recovered === 0)).toBe(true);
+    stage.world.advance(5 * DAY_MILLIS);
+    await stage.queue.send(strange);
+    expect(await passes(stage, 1)).toMatchObject([{ recovered: 1, published: 1 }]);
   });
 
   it('of one batch does not hurry another that waits for its time', async () => {
@@ -138,7 +161,8 @@ describe('a lost message', () => {
     stage.world.advance(15 * DAY_MILLIS);
     expect(stage.queue.deadLetters.copies()).toEqual([]);
     await passes(stage, 5);
-    expect(await theUnit(stage)).toMatchObject({ state: 'quarantined' });
+    expect(await theUnit(stage, '0.1')).toMatchObject({ state: 'quarantined' });
+    expect(stage.log.named('dead_letters_missing').at(-1)).toMatchObject({ level: 'error', fields: { units: 1 } });
     stage.target.heal('a0001');
     await stage.redrive();
     await settle(stage);
@@ -153,7 +177,7 @@ describe('a pass', () => {
     const make = { tenant: 't1', records: 3 };
     for (const [unit, minutes] of [
       ['0', 0],
-      ['1', 7],
+      ['1', 17],
     ] as const) {
       const at = stage.world.millis;
       const change = { since: at, notBefore: at + minutes * 60_000 };
@@ -172,7 +196,7 @@ describe('a pass', () => {
       return stage.ledger.units(runId, cursor);
     };
     const ports = reconcilePorts(stage, { ledger: altered<Ledger>(stage.ledger, { units }) });
-    await expect(reconcile(ports, timeLeft())).rejects.toThrow(/1 runs could not be reconciled/);
+    await expect(reconcile(ports, timeLeft())).rejects.toThrow(/1 parts of the pass failed/);
     expect(stage.ledger.contents().runs.map(({ status }) => status)).toEqual(['draining', 'complete']);
   });
 
