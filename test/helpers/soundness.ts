@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { digestOf } from '../../lib/core/identity/encode.ts';
-import { batchUnit, operationKey } from '../../lib/core/identity/keys.ts';
+import { batchUnit, operationKey, ordinalOf, positionOf, splitUnitOf } from '../../lib/core/identity/keys.ts';
 import type { RunItem, Slice, UnitItem } from '../../lib/core/ledger/items.ts';
 import { isTerminalUnit } from '../../lib/core/ledger/lifecycle.ts';
 import { PROCESSED } from '../../lib/core/ledger/outcomes.ts';
@@ -54,7 +55,12 @@ function isAccountedFor(deployment: Deployment, { body }: Delivery): boolean {
   const unit = units.find((candidate) => candidate.runId === runId && candidate.unit === name);
   if (unit === undefined) return false;
   if (unit.generation > generation || isTerminalUnit(unit.state)) return true;
-  return unit.state === 'quarantined' || (unit.state === 'planned' && unit.notBefore !== undefined);
+  return waits(unit) || (unit.state === 'planned' && unit.notBefore !== undefined);
+}
+
+/** For a person. */
+function waits({ state }: UnitItem): boolean {
+  return state === 'quarantined' || state === 'uncertain';
 }
 
 /** What must hold at rest, whatever happened on the way. */
@@ -100,13 +106,28 @@ function checkRun(deployment: Deployment, run: RunItem): void {
   must(plan.records === processed + skipped + remaining, 'planned is not processed + skipped + remaining');
   let open = 0;
   for (const slice of slices) {
-    const unit = units.find((one) => one.runId === run.runId && one.unit === batchUnit(slice.ordinal));
-    if (unit?.state === 'committed') checkUnit(deployment, run, slice, unit);
-    else if (unit?.state === 'quarantined') open += slice.entries.length;
-    else throw new Unsound(`unit ${slice.ordinal} is ${unit?.state ?? 'absent'} in a run that is ${run.status}`);
+    const batch = batchUnit(slice.ordinal);
+    const ofBatch = units.filter((one) => one.runId === run.runId && ordinalOf(one.unit) === slice.ordinal);
+    const unit = ofBatch.find((one) => one.unit === batch);
+    const names = (unit?.split ?? []).map((position) => splitUnitOf(batch, position));
+    const children = ofBatch.filter((one) => one.unit !== batch).map((one) => one.unit);
+    must(
+      isDeepStrictEqual([...names].sort(), [...children].sort()),
+      `batch ${batch} names ${names.join()} and has ${children.join()}`,
+    );
+    if (unit === undefined) must(run.status === 'cancelled', `batch ${batch} is absent in a run that is ${run.status}`);
+    for (const one of ofBatch) {
+      if (one.state === 'committed') checkUnit(deployment, run, slice, one);
+      else if (waits(one)) open += one.records;
+      else if (one.state === 'cancelled')
+        must(run.status === 'cancelled', `unit ${one.unit} is cancelled, its run not`);
+      else must(one.state === 'abandoned', `unit ${one.unit} is ${one.state} in a run that is ${run.status}`);
+    }
   }
-  must(remaining === open, 'remaining is not what the quarantined units hold');
-  must((run.status === 'complete') === (open === 0), `a run with ${open} records remaining is ${run.status}`);
+  must(remaining === open, 'remaining is not what the waiting units hold');
+  if (run.status !== 'cancelled') {
+    must((run.status === 'complete') === (open === 0), `a run with ${open} records remaining is ${run.status}`);
+  }
 }
 
 function sentFor({ queue }: Deployment, run: RunItem): boolean {
@@ -120,7 +141,12 @@ function sentFor({ queue }: Deployment, run: RunItem): boolean {
 function checkUnit(deployment: Deployment, run: RunItem, slice: Slice, unit: UnitItem): void {
   const { writes, changedAfterwards } = deployment.records;
   let unseen = 0;
-  for (const [position, { key }] of slice.entries.entries()) {
+  const alone = positionOf(unit.unit);
+  const split = new Set(unit.split ?? []);
+  const own = [...slice.entries.entries()].filter(([place]) =>
+    alone === undefined ? !split.has(place) : place === alone,
+  );
+  for (const [position, { key }] of own) {
     const operation = operationOn(run, key);
     const written = writes.some((write) => write.key === key && write.operationKey === operation);
     const skipped = Object.values(unit.exceptions ?? {}).some((positions) => positions.includes(position));
@@ -134,7 +160,7 @@ function checkUnit(deployment: Deployment, run: RunItem, slice: Slice, unit: Uni
   );
   const processed = PROCESSED.reduce((total, outcome) => total + (unit.counts?.[outcome] ?? 0), 0);
   const exceptions = Object.values(unit.exceptions ?? {}).reduce((total, positions) => total + positions.length, 0);
-  must(processed + exceptions === slice.entries.length, `unit ${unit.unit} does not account for each of its records`);
+  must(processed + exceptions === own.length, `unit ${unit.unit} does not account for each of its records`);
 }
 
 /** The record's guard, judged from what stood there, whatever the write's condition said. */
