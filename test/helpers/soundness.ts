@@ -55,7 +55,8 @@ function isAccountedFor(deployment: Deployment, { body }: Delivery): boolean {
   const unit = units.find((candidate) => candidate.runId === runId && candidate.unit === name);
   if (unit === undefined) return false;
   if (unit.generation > generation || isTerminalUnit(unit.state)) return true;
-  return waits(unit) || (unit.state === 'planned' && unit.notBefore !== undefined);
+  // Deferred; that another delivery has begun since is that delivery's affair.
+  return waits(unit) || unit.notBefore !== undefined;
 }
 
 /** For a person. */
