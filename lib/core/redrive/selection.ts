@@ -66,6 +66,18 @@ class Runs {
   }
 }
 
+/** What holds a unit back whatever names it: of a run that goes nowhere any more, or at its last generation. */
+export function heldBack(
+  run: RunItem | undefined,
+  generation: number,
+  { beyondGenerations, cancelledRuns }: Eligibility,
+): 'cancelledRun' | 'generations' | undefined {
+  if (run === undefined) return undefined;
+  if (run.status === 'cancelled' && cancelledRuns === 'left-out') return 'cancelledRun';
+  const capped = beyondGenerations === 'refused' && !mayHaveNext(generation, run.settings.redriveGenerations);
+  return capped ? 'generations' : undefined;
+}
+
 async function whyNot(
   unit: OpenUnit,
   runs: Runs,
@@ -73,13 +85,7 @@ async function whyNot(
   eligibility: Eligibility,
 ): Promise<keyof LeftOut | undefined> {
   if (unit.failureClass === 'permanent' && eligibility.permanent === 'only-if-named' && !named) return 'permanent';
-  const run = await runs.of(unit.runId);
-  if (run?.status === 'cancelled' && eligibility.cancelledRuns === 'left-out') return 'cancelledRun';
-  const capped = eligibility.beyondGenerations === 'refused';
-  if (capped && run !== undefined && !mayHaveNext(unit.generation, run.settings.redriveGenerations)) {
-    return 'generations';
-  }
-  return undefined;
+  return heldBack(await runs.of(unit.runId), unit.generation, eligibility);
 }
 
 /** Goes over the quarantine once; what arrives later is in no selection that was made before. */
@@ -109,7 +115,7 @@ async function select(
   return { selection: { policyId, digest: selectionDigest(units), at: now, units }, leftOut, truncated };
 }
 
-const NOTHING_LEFT_OUT: LeftOut = { permanent: 0, generations: 0, cancelledRun: 0 };
+export const NOTHING_LEFT_OUT: LeftOut = { permanent: 0, generations: 0, cancelledRun: 0 };
 
 /** The units of a choice, frozen in the ledger; a selection that was frozen before is taken as it is. */
 export async function choose(

@@ -3,9 +3,9 @@ import type { SelectedUnit } from '../ledger/items.ts';
 import type { Deadline } from '../ports/index.ts';
 import { type Act, audit } from './audit.ts';
 import type { UnitsRequest } from './request.ts';
-import { type Chosen, choose, type Eligibility } from './selection.ts';
+import { type Chosen, choose, type Eligibility, heldBack, NOTHING_LEFT_OUT } from './selection.ts';
 import { type TendPorts, tendDeadLetters } from './tend.ts';
-import type { ActView } from './views.ts';
+import type { ActView, LeftOut } from './views.ts';
 
 /** Units that one entry of the audit trail names. */
 const UNITS_PER_ENTRY = 500;
@@ -29,6 +29,7 @@ export interface UnitsAct {
 interface Moved {
   readonly units: readonly SelectedUnit[];
   readonly alreadyMoved: number;
+  readonly leftOut: LeftOut;
   /** Place in the selection after the last unit looked at. */
   readonly next: number;
 }
@@ -44,50 +45,76 @@ function chunksOf(units: readonly SelectedUnit[]): readonly (readonly SelectedUn
   return chunks;
 }
 
-/** Those that are still quarantined as they were selected. Read again here: an act names only what it is about to do. */
-async function stillStanding(ports: TendPorts, chunk: readonly SelectedUnit[]): Promise<readonly SelectedUnit[]> {
-  const standing = await pMap(
+type Verdict = 'stands' | 'moved' | keyof LeftOut;
+
+/**
+ * Which units of one run are still as they were selected. Read again here: an act names only what it is about to do, and
+ * a selection that was frozen before knows nothing of what its run and its units have come to since.
+ */
+async function verdictsOn(
+  ports: TendPorts,
+  chunk: readonly SelectedUnit[],
+  eligibility: Eligibility,
+): Promise<readonly Verdict[]> {
+  const run = await ports.ledger.readRun(chunk[0]?.runId ?? '');
+  return pMap(
     chunk,
-    async (selected) => {
+    async (selected): Promise<Verdict> => {
       const unit = await ports.ledger.readUnit(selected);
-      return unit?.state === 'quarantined' && unit.generation === selected.generation;
+      const stands = unit?.state === 'quarantined' && unit.generation === selected.generation;
+      return stands ? (heldBack(run, selected.generation, eligibility) ?? 'stands') : 'moved';
     },
     { concurrency: MOVES_AT_ONCE },
   );
-  return chunk.filter((_unit, index) => standing[index]);
+}
+
+/** How many of a chunk are looked at, where no more than `room` of them may be taken. */
+function lookedAt(verdicts: readonly Verdict[], room: number): number {
+  const standing = verdicts.flatMap((verdict, index) => (verdict === 'stands' ? [index] : []));
+  return standing[room] ?? verdicts.length;
 }
 
 async function moveAll(
   ports: TendPorts,
-  { act, request, move }: UnitsAct,
+  { act, request, move, eligibility }: UnitsAct,
   { selection }: Chosen,
   deadline: Deadline,
 ): Promise<Moved> {
   const moved: SelectedUnit[] = [];
+  const leftOut = { ...NOTHING_LEFT_OUT };
   let alreadyMoved = 0;
   let next = request.from;
   const limit = request.limit ?? selection.units.length;
   for (const chunk of chunksOf(selection.units.slice(next))) {
     if (moved.length >= limit || deadline.remainingMillis() < MARGIN_MILLIS) break;
-    const standing = await stillStanding(ports, chunk);
-    const taken = standing.slice(0, limit - moved.length);
+    const verdicts = await verdictsOn(ports, chunk, eligibility);
+    const looked = lookedAt(verdicts, limit - moved.length);
+    const taken = chunk.slice(0, looked).filter((_unit, index) => verdicts[index] === 'stands');
     const begun = moved.length;
-    const { clock } = ports;
     if (taken.length > 0) {
       const units = taken.map(({ unit }) => unit);
       // The record of the act comes before the act.
       const subject = { units, selection: selection.digest };
-      await audit(ports, { kind: 'run', runId: chunk[0]?.runId ?? '' }, act, subject, clock.now());
+      await audit(ports, { kind: 'run', runId: chunk[0]?.runId ?? '' }, act, subject, ports.clock.now());
     }
     const done = await pMap(taken, (unit, index) => move(unit, begun + index), { concurrency: MOVES_AT_ONCE });
     moved.push(...taken.filter((_unit, index) => done[index]));
     alreadyMoved += done.filter((ok) => !ok).length;
-    const cut = standing[taken.length];
-    const looked = cut === undefined ? chunk.length : chunk.indexOf(cut);
-    alreadyMoved += looked - taken.length;
+    for (const verdict of verdicts.slice(0, looked)) {
+      if (verdict === 'moved') alreadyMoved += 1;
+      else if (verdict !== 'stands') leftOut[verdict] += 1;
+    }
     next += looked;
   }
-  return { units: moved, alreadyMoved, next };
+  return { units: moved, alreadyMoved, leftOut, next };
+}
+
+function addLeftOut(a: LeftOut, b: LeftOut): LeftOut {
+  return {
+    permanent: a.permanent + b.permanent,
+    generations: a.generations + b.generations,
+    cancelledRun: a.cancelledRun + b.cancelledRun,
+  };
 }
 
 /**
@@ -123,6 +150,7 @@ export async function actOnUnits(
   const deleted = last ? (await tendDeadLetters(ports, deadline, LETTERS_PER_ACT)).deleted : 0;
   return {
     ...said,
+    leftOut: addLeftOut(leftOut, moved.leftOut),
     dryRun: false,
     units: moved.units,
     moved: moved.units.length,

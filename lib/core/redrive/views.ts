@@ -69,7 +69,7 @@ export interface SelectedUnitView {
   readonly generation: number;
 }
 
-/** Why quarantined units that matched the filter were not chosen, in units. */
+/** Why quarantined units that matched the filter, or that a selection names, were not moved, in units. */
 export interface LeftOut {
   /** Failed for good, and not named by unit, reason or error class. */
   readonly permanent: number;
