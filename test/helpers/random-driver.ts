@@ -1,4 +1,5 @@
 import { DAY_MILLIS, formatInstant } from '../../lib/core/identity/instant.ts';
+import { LEASE_MILLIS } from '../../lib/core/plan/lease.ts';
 import { type Row, SeededRandom, testSettings } from '../model/index.ts';
 import { Deployment, type DeploymentOptions, type Invocation } from './deployment.ts';
 import type { Ended, Fate } from './process.ts';
@@ -60,6 +61,8 @@ async function mendRefused(deployment: Deployment): Promise<void> {
   for (const row of records.rows()) {
     if (row[settings.timestampAttribute] === UNREADABLE) records.reactivate(String(row.id));
   }
+  // A dispatcher that crashed over a refused run may still hold its lease.
+  deployment.world.advance(LEASE_MILLIS);
   for (const { scheduledTime } of refused) await deployment.dispatch(scheduledTime);
   await settle(deployment);
 }
