@@ -3,7 +3,7 @@ import type { RunItem } from '../../core/ledger/items.ts';
 import { isFinishedRun } from '../../core/ledger/lifecycle.ts';
 import { TIME_BUDGETS } from '../../core/policy/budget.ts';
 import { readRunDetail } from '../../core/read/run-detail.ts';
-import { standingOf } from '../../core/reconcile/reconcile.ts';
+import { standingOf } from '../../core/reconcile/batches.ts';
 import type { RunDetailView } from '../../core/views.ts';
 import type { Progress } from '../cdk.ts';
 import { type Firing, fireSchedule, fireScheduleAndWait } from '../schedule.ts';
