@@ -1,5 +1,6 @@
 import type { UnitChange, UnitItem } from '../../../lib/core/ledger/items.ts';
 import { RefusedRequest } from '../../../lib/core/plan/request.ts';
+import type { SettingKey } from '../../../lib/core/policy/settings.ts';
 import type { Failure } from '../../../lib/core/ports/index.ts';
 import { readAudit } from '../../../lib/core/read/audit.ts';
 import type {
@@ -12,8 +13,9 @@ import type {
   SwitchView,
 } from '../../../lib/core/redrive/views.ts';
 import type { Deployment, Invocation } from '../../helpers/deployment.ts';
-import type { Ended } from '../../helpers/process.ts';
+import type { Ended, Interference } from '../../helpers/process.ts';
 import { settle } from '../../helpers/settle.ts';
+import type { Scenario } from '../../helpers/walker.ts';
 import { accounts, published, theRun } from './stage.ts';
 
 export const NAMED = { actor: 'arn:aws:iam::1:user/eve', reason: 'mended' };
@@ -68,9 +70,9 @@ export async function batchesInQuarantine(
   batches: number,
   failing: readonly number[],
   failure: Failure = THROTTLED,
-  ...more: Parameters<typeof published> extends [unknown, ...infer Rest] ? Rest : never
+  settings: Partial<Record<SettingKey, string>> = {},
 ): Promise<Deployment> {
-  const stage = await published(accounts(3 * batches), ...more);
+  const stage = await published(accounts(3 * batches), settings);
   for (const batch of failing) poisonBatch(stage, batch, failure);
   await settle(stage);
   const { status } = await theRun(stage);
@@ -127,4 +129,21 @@ export function lettersOf({ queue }: Deployment): Readonly<Record<string, readon
   const letters = queue.deadLetters.copies();
   const named = Map.groupBy(letters, ({ body }) => String((JSON.parse(body) as { unit: string }).unit));
   return Object.fromEntries([...named].map(([unit, copies]) => [unit, copies.map(({ labels }) => labels.generation)]));
+}
+
+/** A person asks again until the function answers; looks at dead letters end meanwhile. */
+export async function untilDone(stage: Deployment, event: object): Promise<void> {
+  for (let tries = 0; tries < 6; tries += 1) {
+    stage.world.advance(5 * MINUTE_MILLIS);
+    if ((await stage.act({ ...NAMED, ...event })).kind === 'done') return;
+  }
+  throw new Error('the act never ended well');
+}
+
+/** The walker's trouble, kept to the calls of acts: the rest of the story has its own walks. */
+export function onlyActs<S>(scenario: Scenario<S>): Scenario<S> {
+  const kept = ({ fate }: Interference): Interference => ({
+    fate: (call, moment) => (call.process.startsWith('redrive') ? fate(call, moment) : 'go'),
+  });
+  return { ...scenario, make: (interference) => scenario.make(kept(interference)) };
 }
