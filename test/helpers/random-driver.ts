@@ -61,8 +61,8 @@ async function mendRefused(deployment: Deployment): Promise<void> {
   for (const row of records.rows()) {
     if (row[settings.timestampAttribute] === UNREADABLE) records.reactivate(String(row.id));
   }
-  // A dispatcher that crashed over a refused run may still hold its lease.
-  deployment.world.advance(LEASE_MILLIS);
+  // A dispatcher that crashed over a refused run may still hold its lease, by a clock that was fast.
+  deployment.world.advance(2 * LEASE_MILLIS);
   for (const { scheduledTime } of refused) await deployment.dispatch(scheduledTime);
   await settle(deployment);
 }

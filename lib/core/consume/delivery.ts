@@ -17,6 +17,8 @@ export interface Told {
   readonly attempt?: number;
   /** Records by outcome, of this delivery. */
   readonly counts?: OutcomeCounts;
+  /** Why a unit was given up. */
+  readonly reason?: string;
   /** Records that failed, and the failure that decided. */
   readonly failedRecords?: number;
   readonly failure?: Failure;

@@ -61,7 +61,7 @@ export async function quarantineUnit(
     return { kind: 'acknowledge', why: 'stale', told: {} };
   }
   if (!hasCopy(unit)) await sendCopy(ports, body, unit);
-  return { kind: 'acknowledge', why: 'quarantined', told: { failure, ...told } };
+  return { kind: 'acknowledge', why: 'quarantined', told: { failure, ...told, reason } };
 }
 
 /** A unit whose effect nobody knows waits for a person to resolve it; it is never tried again by itself. */
@@ -80,7 +80,7 @@ export async function doubtUnit(
   );
   if (moved.unit?.state !== 'uncertain') return { kind: 'acknowledge', why: 'stale', told: {} };
   await sendCopy(ports, body, moved.unit);
-  return { kind: 'acknowledge', why: 'uncertain', told: { failure, ...told } };
+  return { kind: 'acknowledge', why: 'uncertain', told: { failure, ...told, reason } };
 }
 
 /** True where the records that failed can be told from a batch that went well otherwise. */

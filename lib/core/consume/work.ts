@@ -64,7 +64,7 @@ function logDecision(
   for (const { position, outcome } of told.sample ?? [])
     log.event('info', 'record', { ...identity, position, outcome });
   if (kind === 'retry') return;
-  const final = { ...identity, attempt: told.attempt ?? null, ...failureFields(decision) };
+  const final = { ...identity, attempt: told.attempt ?? null, reason: told.reason ?? null, ...failureFields(decision) };
   for (const { unit, reason, failure } of told.isolated ?? []) {
     const { error, class: failureClass, requestId = null, cause = null } = failure;
     log.event('warn', 'unit_quarantined', {
