@@ -98,6 +98,20 @@ describe('redrive', () => {
     expect(lettersOf(stage)).toEqual({});
   });
 
+  it('of a unit that failed again under its next generation just before its move leaves it to the next act', async () => {
+    const stage = await mended(1);
+    const { ledger, world, runId } = stage;
+    const { appendAudit } = ledger;
+    ledger.appendAudit = async (...parameters) => {
+      const change = { since: world.millis, generation: 1 };
+      await ledger.moveUnit({ runId, unit: '0' }, 'redrive', { generation: 0 }, change);
+      await ledger.moveUnit({ runId, unit: '0' }, 'quarantine', { generation: 1 }, change);
+      return appendAudit.apply(ledger, parameters);
+    };
+    expect(await ask(stage, 'redrive', ALL)).toMatchObject({ selected: 1, moved: 0, alreadyMoved: 1, published: 0 });
+    expect(await theUnit(stage)).toMatchObject({ state: 'quarantined', generation: 1 });
+  });
+
   it('in parts of any size ends where one call does', async () => {
     for (const limit of [1, 2, 3, 5, 7]) {
       const stage = await mended(7);

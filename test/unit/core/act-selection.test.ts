@@ -4,7 +4,7 @@ import { choose, SELECTION_LIMIT } from '../../../lib/core/redrive/selection.ts'
 import type { ActView } from '../../../lib/core/redrive/views.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { settle } from '../../helpers/settle.ts';
-import { ask, batchesInQuarantine, DENIED, HOUR_MILLIS, layDown, refusalOf, statesOf } from './acts-stage.ts';
+import { ask, batchesInQuarantine, DENIED, HOUR_MILLIS, layDown, refusalOf, statesOf, trailOf } from './acts-stage.ts';
 import { accounts, altered, published, theUnit } from './stage.ts';
 
 const ANYTHING = { permanent: 'allowed', beyondGenerations: 'allowed', cancelledRuns: 'allowed' } as const;
@@ -129,6 +129,7 @@ describe('a selection', () => {
     const held = await ask(stage, 'redrive', { selection });
     expect(held).toMatchObject({ selection, selected: 2, moved: 1, alreadyMoved: 1, left: 0 });
     expect(held.units).toEqual([{ runId: stage.runId, unit: '0', generation: 0 }]);
+    expect((await trailOf(stage)).entries.at(-1)?.units).toEqual(['0']);
     expect(statesOf(stage)).toMatchObject({ '0': 'published', '2': 'quarantined', '9': 'quarantined' });
   });
 
