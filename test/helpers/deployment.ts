@@ -37,6 +37,7 @@ import {
   World,
 } from '../model/index.ts';
 import { Crew, type Ended, type Interference, NO_INTERFERENCE, type Process } from './process.ts';
+import { Stops } from './stops.ts';
 
 export interface DeploymentOptions {
   readonly seed?: number;
@@ -85,6 +86,8 @@ export class Deployment {
   readonly log = new MemoryLog();
   readonly crew: Crew;
   readonly decisions: Decision[] = [];
+  /** What people have stopped, and whether anybody went on. */
+  readonly stops: Stops;
   readonly #acknowledge: 'last' | 'first';
   #invocations = 0;
 
@@ -101,6 +104,7 @@ export class Deployment {
     this.admission = new MemoryAdmission(this.world, options.admission);
     this.#acknowledge = options.acknowledge ?? 'last';
     this.crew = new Crew(options.interference);
+    this.stops = new Stops(this.world);
     // A lag of the indexes is one of order, not of minutes.
     this.world.onAdvance(() => this.ledger.settle());
   }
@@ -138,7 +142,16 @@ export class Deployment {
   act(event: object, invocation: Invocation = {}): Promise<Ended<ActAnswer>> {
     const process = this.#process('redrive', invocation);
     const ports = this.#actPorts(process, invocation);
-    return process.run(() => carryOut(ports, readActRequest(event), process.name, this.#deadline(invocation)));
+    const request = readActRequest(event);
+    if (request.act === 'resume') this.stops.goesOn();
+    const { resumes } = this.stops;
+    return process.run(async () => {
+      const answer = await carryOut(ports, request, process.name, this.#deadline(invocation));
+      // A resume that crossed it may have come last.
+      if (request.act === 'pause' && this.stops.resumes === resumes) this.stops.stopped('policy');
+      if (request.act === 'cancel') this.stops.stopped(request.run);
+      return answer;
+    });
   }
 
   /** Brings back everything, however often it came back before and whatever it failed of. */
@@ -178,12 +191,13 @@ export class Deployment {
   consume(deliveries: readonly Delivery[], invocation: Invocation = {}): Promise<Ended<void>> {
     const process = this.#process('consumer', invocation);
     const publish = this.#publishPorts(process, invocation);
+    const watched = this.stops.watched(publish.ledger, process.wrap('target', this.target));
     const ports: ConsumePorts = {
       ...publish,
-      target: process.wrap('target', this.target),
+      ...watched,
       idempotency: process.wrap('idempotency', this.idempotency.on(publish.clock)),
       admission: process.wrap('admission', this.admission),
-      gate: new Gate(publish.ledger, publish.clock),
+      gate: new Gate(watched.ledger, publish.clock),
       log: this.log,
       policyId: this.settings.policyId,
       owner: process.name,

@@ -41,6 +41,7 @@ export async function playRandomly({ seed, steps = STEPS, deployment: over = {} 
     const history = new History(deployment, random);
     for (let step = 0; step < steps; step += 1) await history.step();
     await history.calmDown();
+    await deployment.act({ act: 'resume', actor: 'someone', reason: 'to an end' });
     await settle(deployment);
     checkSound(deployment, seen);
     await mendRefused(deployment);
@@ -112,10 +113,34 @@ class History {
       this.#run(deployment.dispatch(deployment.scheduledTime + day, invocation));
     } else if (what < 4) this.#run(deployment.reconcile(invocation));
     else if (what < 5) this.#run(deployment.redrive(invocation));
+    else if (what < 6) this.#act(invocation);
     else {
       const deliveries = await deployment.receive();
       if (deliveries.length > 0) this.#run(deployment.consume(deliveries, invocation));
     }
+  }
+
+  /** One of the acts that a person has; resuming is likelier than pausing, else nothing would ever be done. */
+  #act(invocation: Invocation): void {
+    const deployment = this.#deployment;
+    const random = this.#random;
+    const named = { actor: 'someone', reason: 'to see what happens' };
+    const { runs, units } = deployment.ledger.contents();
+    const waiting = units.filter(({ state }) => state === 'quarantined');
+    const unit = waiting.length === 0 ? undefined : random.pick(waiting);
+    const one = unit === undefined ? { all: true } : { filter: { run: unit.runId, unit: unit.unit } };
+    const run = runs.length === 0 ? undefined : random.pick(runs);
+    const acts: object[] = [
+      ...[{ act: 'pause' }, { act: 'resume' }, { act: 'resume' }, { act: 'resume' }],
+      ...[
+        { act: 'redrive', ...one },
+        { act: 'redrive', all: true, perSecond: 0.1 },
+        { act: 'redrive', ...one, limit: 1 },
+      ],
+      ...(random.chance(0.3) ? [{ act: 'abandon', ...one }] : []),
+      ...(run !== undefined && random.chance(0.1) ? [{ act: 'cancel', run: run.runId }] : []),
+    ];
+    this.#run(deployment.act({ ...named, ...random.pick(acts) }, invocation));
   }
 
   #run(invocation: Promise<Ended<unknown>>): void {

@@ -14,7 +14,7 @@ function isAtRest(deployment: Deployment): boolean {
   const { runs, units } = deployment.ledger.contents();
   return (
     runs.length > 0 &&
-    runs.every((run) => isFinishedRun(run.status)) &&
+    runs.every((run) => isFinishedRun(run.status) && (run.status !== 'cancelled' || run.closing !== undefined)) &&
     units.every((unit) => isTerminalUnit(unit.state) || unit.state === 'quarantined') &&
     deployment.resumer.requested.length === 0 &&
     deployment.queue.work.copies().length === 0
@@ -73,6 +73,18 @@ function describe(deployment: Deployment): string {
   ].join('; ');
 }
 
+/** What waits of a cancelled run can only be given up; so can a message that nobody can read. */
+async function abandonCancelled(deployment: Deployment): Promise<void> {
+  const named = { act: 'abandon', actor: 'someone', reason: 'to an end' };
+  const { runs, badMessages } = deployment.ledger.contents();
+  for (const { runId, status } of runs) {
+    if (status === 'cancelled') await deployment.act({ ...named, filter: { run: runId } });
+  }
+  for (const { digest, abandonedAt } of badMessages) {
+    if (abandonedAt === undefined) await deployment.act({ ...named, message: digest });
+  }
+}
+
 /** What a person does in the end, so that nothing may be left. */
 export async function bringBackEverything(deployment: Deployment): Promise<void> {
   deployment.target.healAll();
@@ -81,8 +93,10 @@ export async function bringBackEverything(deployment: Deployment): Promise<void>
     if (tries > 5) throw new Error('redrives leave something behind');
     deployment.world.advance(5 * 60_000);
     await deployment.redrive();
+    await abandonCancelled(deployment);
     await settle(deployment);
   }
-  const runs = deployment.ledger.contents().runs.filter((run) => run.status !== 'complete');
+  const finished = ['complete', 'cancelled'];
+  const runs = deployment.ledger.contents().runs.filter((run) => !finished.includes(run.status));
   if (runs.length > 0) throw new Error(`a run ends as ${runs.map((run) => run.status).join()}`);
 }

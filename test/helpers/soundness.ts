@@ -5,6 +5,7 @@ import type { RunItem, Slice, UnitItem } from '../../lib/core/ledger/items.ts';
 import { isTerminalUnit } from '../../lib/core/ledger/lifecycle.ts';
 import { PROCESSED } from '../../lib/core/ledger/outcomes.ts';
 import { parseReference } from '../../lib/core/publish/reference.ts';
+import { verifyTrail } from '../../lib/core/read/audit.ts';
 import {
   type Delivery,
   expiryWitnessOf,
@@ -46,12 +47,14 @@ export function watch(deployment: Deployment): readonly string[] {
 
 /** Invariant 4: completion, quarantine or deferral is in the ledger, or the delivery had been overtaken. */
 function isAccountedFor(deployment: Deployment, { body }: Delivery): boolean {
-  const { units, badMessages } = deployment.ledger.contents();
+  const { runs, units, badMessages } = deployment.ledger.contents();
   const digest = digestOf(['message', body]);
   if (badMessages.some((message) => message.digest === digest)) return true;
   const parsed = parseReference(body);
   if (parsed.kind === 'bad') return false;
   const { runId, unit: name, generation } = parsed.reference;
+  // What it was not begun with is accounted for by the run itself.
+  if (runs.some((run) => run.runId === runId && run.status === 'cancelled')) return true;
   const unit = units.find((candidate) => candidate.runId === runId && candidate.unit === name);
   if (unit === undefined) return false;
   if (unit.generation > generation || isTerminalUnit(unit.state)) return true;
@@ -71,8 +74,26 @@ export function checkSound(deployment: Deployment, seen: readonly string[]): voi
   must(runs.length > 0, 'there is no run');
   for (const run of runs) checkRun(deployment, run);
   checkWrites(deployment, runs);
+  must(deployment.stops.violations.length === 0, deployment.stops.violations.join('; '));
+  checkTrails(deployment);
   const mismatch = deployment.log.events.find((event) => event.name === 'proof_mismatch');
   must(mismatch === undefined, 'the reconciler found a mismatch');
+}
+
+/** Every act is in a chain that ends at its head, and every generation beyond the first has an act that made it. */
+function checkTrails(deployment: Deployment): void {
+  const { runs, units, audit } = deployment.ledger.contents();
+  for (const run of runs) {
+    const entries = audit.filter(({ scope }) => scope === run.runId).map(({ entry }) => entry);
+    const faults = verifyTrail(entries, run.auditHead);
+    must(faults.length === 0, faults.map(({ message }) => message).join('; '));
+    for (const { unit, generation, state } of units.filter(({ runId }) => runId === run.runId)) {
+      const acts = entries.filter((entry) => entry.units.includes(unit));
+      const redrives = acts.filter(({ act }) => act === 'redrive').length;
+      must(redrives >= generation, `unit ${unit} is of generation ${generation} and was redriven ${redrives} times`);
+      must(state !== 'abandoned' || acts.some(({ act }) => act === 'abandon'), `nobody abandoned unit ${unit}`);
+    }
+  }
 }
 
 function planOf(deployment: Deployment, run: RunItem): readonly Slice[] {

@@ -56,7 +56,7 @@ export interface LedgerContents {
   readonly tenants: readonly TenantReport[];
   readonly units: readonly UnitItem[];
   readonly badMessages: readonly BadMessage[];
-  readonly audit: readonly AuditEntry[];
+  readonly audit: readonly { readonly scope: string; readonly entry: AuditEntry }[];
   readonly selections: readonly Selection[];
 }
 
@@ -110,7 +110,9 @@ export class MemoryLedger implements Ledger {
       tenants: sorted(this.#tenants),
       units: sorted(this.#units.items),
       badMessages: sorted(this.#policies.badMessages),
-      audit: sorted(this.#audit),
+      audit: [...this.#audit]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, entry]) => ({ scope: key.split(' ')[1] ?? '', entry })),
       selections: this.#policies.selections,
     };
   }
