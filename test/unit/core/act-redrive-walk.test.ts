@@ -15,7 +15,7 @@ interface Walked {
 
 /** Units that an entry of the trail names. */
 function audited(stage: Deployment): ReadonlySet<string> {
-  return new Set(stage.ledger.contents().audit.flatMap(({ units }) => units));
+  return new Set(stage.ledger.contents().audit.flatMap(({ entry }) => entry.units));
 }
 
 function prepared(interference: Interference): Walked {
