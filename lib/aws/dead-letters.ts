@@ -96,11 +96,18 @@ function attributesOf(labels: Readonly<Record<string, string>>): Record<string, 
 }
 
 /** A binary attribute is none of our labels and is left out. */
-function deadLetterOf({ Body, MessageAttributes = {}, Attributes = {}, ReceiptHandle }: Message): DeadLetter {
+function deadLetterOf({
+  MessageId,
+  Body,
+  MessageAttributes = {},
+  Attributes = {},
+  ReceiptHandle,
+}: Message): DeadLetter {
   const labels = Object.entries(MessageAttributes).flatMap(([name, { StringValue }]) =>
     StringValue === undefined ? [] : [[name, StringValue]],
   );
   return {
+    messageId: MessageId ?? '',
     body: Body ?? '',
     labels: Object.fromEntries(labels),
     sentAt: Number(Attributes.SentTimestamp),

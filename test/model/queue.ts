@@ -151,6 +151,7 @@ export class MemoryQueue implements Queue {
     if (this.#world.random.chance(this.#options.receivesNothing)) return [];
     const copies = this.#world.random.shuffled(this.deadLetters.visible()).slice(0, SEND_BATCH_LIMIT);
     return copies.map((copy) => ({
+      messageId: copy.messageId,
       body: copy.body,
       labels: copy.labels,
       sentAt: copy.sentAt,

@@ -33,6 +33,8 @@ export const SEND_BATCH_LIMIT = 10;
 
 /** A message in the dead-letter queue. */
 export interface DeadLetter {
+  /** The same at every receipt of the message: it may be received again once its hiding has ended, and now and then before. */
+  readonly messageId: string;
   readonly body: string;
   /** Labels set by whoever gave up; empty where SQS moved the message by itself. */
   readonly labels: Readonly<Record<string, string>>;

@@ -27,7 +27,8 @@ export interface Tended {
 const LOOK_SECONDS = 120;
 const MARGIN_MILLIS = 15_000;
 const CALL_LIMIT = 10;
-const EMPTY_RECEIVES = 3;
+/** Receives in a row that brought nothing new, after which a look ends. */
+const IDLE_RECEIVES = 3;
 
 function inCalls<T>(items: readonly T[]): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(items.length / CALL_LIMIT) }, (_, call) =>
@@ -35,14 +36,19 @@ function inCalls<T>(items: readonly T[]): readonly (readonly T[])[] {
   );
 }
 
+type Verdict = 'delete' | 'stay';
+
 /** One look over the dead-letter queue. */
 class Look {
   readonly #ports: TendPorts;
-  /** Handles of what stays, by what it is a message of: a second message of the same is deleted. */
-  readonly #kept = new Map<string, string>();
+  /** By message id. Received again, a message is no second one: deleting it would delete the one that is kept. */
+  readonly #verdicts = new Map<string, Verdict>();
+  /** The latest handles of what stays, by message id. */
+  readonly #staying = new Map<string, string>();
+  /** What is kept, by what it is a message of: a second message of the same is deleted. */
+  readonly #kept = new Set<string>();
   readonly #keptUnits = new Set<string>();
   readonly #replaced = new Set<string>();
-  readonly #others: string[] = [];
   labelled = 0;
   deleted = 0;
   /** Copies that this look itself had put there: they were not among what it set out to see. */
@@ -56,12 +62,20 @@ class Look {
     return this.#keptUnits.size;
   }
 
+  get seen(): number {
+    return this.#verdicts.size;
+  }
+
   async page(letters: readonly DeadLetter[]): Promise<void> {
+    const unseen = letters.filter(({ messageId }) => !this.#verdicts.has(messageId));
+    const fresh = new Map(unseen.map((letter) => [letter.messageId, letter]));
+    for (const sorted of await sortLetters(this.#ports, [...fresh.values()])) {
+      this.#verdicts.set(sorted.letter.messageId, await this.#judge(sorted));
+    }
     const useless: string[] = [];
-    for (const sorted of await sortLetters(this.#ports, letters)) {
-      const verdict = await this.#judge(sorted);
-      if (verdict === 'delete') useless.push(sorted.letter.handle);
-      if (verdict === 'leave') this.#others.push(sorted.letter.handle);
+    for (const { messageId, handle } of letters) {
+      if (this.#verdicts.get(messageId) === 'delete') useless.push(handle);
+      else this.#staying.set(messageId, handle);
     }
     for (const handles of inCalls(useless)) {
       const unconfirmed = await this.#ports.queue.deleteDeadLetters(handles);
@@ -71,12 +85,12 @@ class Look {
 
   /** Lets everything that stays be seen again. */
   async release(): Promise<void> {
-    for (const handles of inCalls([...this.#kept.values(), ...this.#others])) {
+    for (const handles of inCalls([...this.#staying.values()])) {
       await this.#ports.queue.releaseDeadLetters(handles);
     }
   }
 
-  async #judge(sorted: SortedLetter): Promise<'delete' | 'kept' | 'leave'> {
+  async #judge(sorted: SortedLetter): Promise<Verdict> {
     switch (sorted.kind) {
       case 'stale':
         return 'delete';
@@ -89,13 +103,13 @@ class Look {
     }
   }
 
-  #keep(name: string, handle: string): 'delete' | 'kept' {
+  #keep(name: string): Verdict {
     if (this.#kept.has(name)) return 'delete';
-    this.#kept.set(name, handle);
-    return 'kept';
+    this.#kept.add(name);
+    return 'stay';
   }
 
-  async #judgeUnreadable({ letter, reason }: Extract<SortedLetter, { kind: 'unreadable' }>) {
+  async #judgeUnreadable({ letter, reason }: Extract<SortedLetter, { kind: 'unreadable' }>): Promise<Verdict> {
     const digest = messageDigest(letter.body);
     const { ledger, policyId } = this.#ports;
     const known = await ledger.readBadMessage(policyId, digest);
@@ -103,7 +117,7 @@ class Look {
     const name = `message ${digest}`;
     if (known !== undefined && letter.labels.digest === digest) {
       if (this.#replaced.has(name)) this.ownCopies += 1;
-      return this.#keep(name, letter.handle);
+      return this.#keep(name);
     }
     if (this.#kept.has(name) || this.#replaced.has(name)) return 'delete';
     await quarantineMessage(this.#ports, policyId, letter.body, known?.reason ?? reason);
@@ -117,12 +131,12 @@ class Look {
    * Keeps one labelled copy for each unit. A message without the label was moved here by SQS: its place is taken by a
    * copy with it, once; that copy may come to this very look, and is then the one that is kept.
    */
-  async #judgeWaiting(letter: DeadLetter, unit: UnitItem): Promise<'delete' | 'kept'> {
+  async #judgeWaiting(letter: DeadLetter, unit: UnitItem): Promise<Verdict> {
     const name = `${unit.runId}/${unit.unit}@${unit.generation}`;
     if (letter.labels[GENERATION_LABEL] === String(unit.generation)) {
       this.#keptUnits.add(name);
       if (this.#replaced.has(name)) this.ownCopies += 1;
-      return this.#keep(name, letter.handle);
+      return this.#keep(name);
     }
     if (!this.#kept.has(name) && !this.#replaced.has(name)) {
       await sendCopy(this.#ports, letter.body, unit);
@@ -134,7 +148,7 @@ class Look {
   }
 
   /** Marks a unit whose message SQS dead-lettered by itself, so that bringing it back is a redrive like any other. */
-  async #labelMoved({ letter, reference, loaded }: Extract<SortedLetter, { kind: 'under-way' }>) {
+  async #labelMoved({ letter, reference, loaded }: Extract<SortedLetter, { kind: 'under-way' }>): Promise<Verdict> {
     const { ledger, clock, signer, log } = this.#ports;
     const { errorClass = 'ReceivesSpent', failureClass = 'transient' } = loaded.unit ?? {};
     const now = clock.now();
@@ -148,7 +162,7 @@ class Look {
       { since: now, finishedAt: now, reason: 'dead_lettered', errorClass, failureClass },
     );
     // It went on while we looked; what became of it is judged at the next look.
-    if (unit?.state !== 'quarantined' || loaded.run === undefined) return 'leave';
+    if (unit?.state !== 'quarantined' || loaded.run === undefined) return 'stay';
     const { runId, policyVersion } = loaded.run;
     const fields = { runId, policyVersion, unit: unit.unit, generation: unit.generation, attempt: unit.attempts };
     log.event('warn', 'unit_quarantined', { ...fields, reason: 'dead_lettered', errorClass, failureClass });
@@ -165,19 +179,19 @@ class Look {
 export async function tendDeadLetters(ports: TendPorts, deadline: Deadline, limit: number): Promise<Tended> {
   const { deadLetter } = await ports.queue.depth();
   const look = new Look(ports);
-  let seen = 0;
+  const seen = () => look.seen - look.ownCopies;
   try {
-    for (let empty = 0; seen - look.ownCopies < Math.min(deadLetter, limit) && empty < EMPTY_RECEIVES; ) {
+    for (let idle = 0; seen() < Math.min(deadLetter, limit) && idle < IDLE_RECEIVES; ) {
       if (deadline.remainingMillis() < MARGIN_MILLIS) break;
+      const before = look.seen;
       const page = await ports.queue.receiveDeadLetters(LOOK_SECONDS);
-      seen += page.length;
-      // SQS may answer a receive with nothing while messages are there.
-      empty = page.length === 0 ? empty + 1 : 0;
       if (page.length > 0) await look.page(page);
+      // SQS may answer a receive with nothing while messages are there; a long look meets its first messages again.
+      idle = look.seen === before ? idle + 1 : 0;
     }
   } finally {
     await look.release();
   }
   const { labelled, deleted, waiting } = look;
-  return { seen, complete: seen - look.ownCopies >= deadLetter, labelled, deleted, waiting };
+  return { seen: look.seen, complete: seen() >= deadLetter, labelled, deleted, waiting };
 }

@@ -108,6 +108,7 @@ describe('dead-letter queue', () => {
     const { queue, sent } = queueAnswering({
       Messages: [
         {
+          MessageId: 'id',
           Body: 'body',
           ReceiptHandle: 'handle',
           Attributes: { SentTimestamp: '1767232800123' },
@@ -122,12 +123,13 @@ describe('dead-letter queue', () => {
     });
     expect(await queue.receiveDeadLetters(30)).toEqual([
       {
+        messageId: 'id',
         body: 'body',
         labels: { reason: 'permanent_failure', generation: '2' },
         sentAt: 1_767_232_800_123,
         handle: 'handle',
       },
-      { body: '', labels: {}, sentAt: Number.NaN, handle: '' },
+      { messageId: '', body: '', labels: {}, sentAt: Number.NaN, handle: '' },
     ]);
     expect(sent[0]?.input).toMatchObject({
       QueueUrl: DEAD,
