@@ -1,0 +1,303 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  CloudWatchLogsClient,
+  DescribeLogGroupsCommand,
+  FilterLogEventsCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
+import { DeleteItemCommand, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteMessageCommand,
+  type Message,
+  PurgeQueueCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatInstant } from '../../lib/core/identity/instant.ts';
+import { readAudit } from '../../lib/core/read/audit.ts';
+import type { ReconcileResult } from '../../lib/core/reconcile/reconcile.ts';
+import type { ActView, QuarantineView } from '../../lib/core/redrive/views.ts';
+import { clientConfig } from '../../lib/local/access.ts';
+import { LOCAL_HOME } from '../../lib/local/paths.ts';
+import type { Item } from '../../lib/local/records.ts';
+import { fireScheduleAndWait } from '../../lib/local/schedule.ts';
+import { bringUp, type OwnPipeline } from '../../lib/local/up/bring-up.ts';
+import { close, viewOf, waitForUnits } from '../../lib/local/up/follow.ts';
+import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
+import { readPolicy } from '../../lib/local/up/policy.ts';
+import { waitFor } from '../../lib/local/wait.ts';
+
+const MARKER = 'MARKER-of-a-record';
+const POISON = 'account-0042';
+const NAMED = { actor: 'test', reason: 'the record was mended' };
+const DEADLINE_MILLIS = 60_000;
+
+/** Every attribute says so that it is of a record; the poisoned one cannot take another byte. */
+function account(number: number): Item {
+  const id = `account-${String(number).padStart(4, '0')}`;
+  const item: Item = {
+    id: { S: id },
+    tenant: { S: 'acme' },
+    status: { S: 'ACTIVE' },
+    lastActivity: { S: '2020-01-01T00:00:00.000Z' },
+    note: { S: MARKER },
+  };
+  return id === POISON ? { ...item, ballast: { S: `${MARKER}${'x'.repeat(400 * 1024 - 160)}` } } : item;
+}
+
+let home: string;
+let pipeline: OwnPipeline;
+let runId: string;
+/** The record that failed, as a unit of its own. */
+let child: string;
+let sqs: SQSClient;
+const handles: string[] = [];
+
+const settings = (() => {
+  const parsed = readPolicy({
+    policyId: 'failures',
+    recordTableName: 'accounts',
+    retentionDays: '1461',
+    mode: 'enforce',
+  });
+  if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(({ message }) => message).join(' '));
+  return parsed.settings;
+})();
+
+const out = (name: string) => outputOf(pipeline.outputs, name);
+const act = (event: object) => invoke(pipeline.aws, out('RedriveFunctionName'), event);
+const reconcile = () => invoke(pipeline.aws, out('ReconcilerFunctionName'), {}) as Promise<ReconcileResult>;
+const units = async () => (await pipeline.ledger.units(runId, undefined)).items;
+
+beforeAll(async () => {
+  mkdirSync(LOCAL_HOME, { recursive: true });
+  home = mkdtempSync(join(LOCAL_HOME, 'test-'));
+  const items = Array.from({ length: 100 }, (_, number) => account(number));
+  pipeline = await bringUp({ home, settings, items, progress: () => {} });
+  sqs = new SQSClient(clientConfig(pipeline.aws));
+  const firing = { scheduleName: out('ScheduleName'), scheduledTime: new Date('2026-01-01T00:00:00Z') };
+  ({ runId } = (await fireScheduleAndWait(pipeline.aws, firing)) as { runId: string });
+  const run = await pipeline.ledger.readRun(runId);
+  if (run === undefined) throw new Error('There is no run.');
+  await waitForUnits(pipeline, run, () => {});
+});
+
+afterAll(async () => {
+  await pipeline?.aws.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function record(id: string): Promise<Item> {
+  const key = { TableName: settings.recordTableName, Key: { id: { S: id } }, ConsistentRead: true };
+  return (await pipeline.dynamo.send(new GetItemCommand(key))).Item ?? {};
+}
+
+/** One message of the dead-letter queue, with everything that it carries. */
+async function deadLetter(): Promise<Message> {
+  return waitFor('a dead letter', DEADLINE_MILLIS, async () => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: out('DeadLetterQueueUrl'),
+        MessageAttributeNames: ['All'],
+        VisibilityTimeout: 2,
+      }),
+    );
+    if (Messages[0]?.ReceiptHandle !== undefined) handles.push(Messages[0].ReceiptHandle);
+    return Messages[0];
+  });
+}
+
+async function toWorkQueue(body: string, attributes: Message['MessageAttributes']): Promise<void> {
+  await sqs.send(
+    new SendMessageCommand({
+      QueueUrl: out('WorkQueueUrl'),
+      MessageBody: body,
+      MessageGroupId: 'moved',
+      ...(attributes === undefined ? {} : { MessageAttributes: attributes }),
+    }),
+  );
+}
+
+const workDone = () =>
+  waitFor('the work queue to be empty', DEADLINE_MILLIS, async () =>
+    (await pipeline.sending.queue.depth()).work === 0 ? true : undefined,
+  );
+
+describe('one poisoned record among a hundred', () => {
+  it('is alone in quarantine after one attempt; its neighbours are done at their first delivery', async () => {
+    const [batch, alone] = await units();
+    const position = batch?.split?.[0];
+    child = `0.${position}`;
+    expect(batch).toMatchObject({ unit: '0', state: 'committed', attempts: 1, counts: { expired: 99 } });
+    expect(alone).toMatchObject({
+      ...{ unit: child, state: 'quarantined', attempts: 1, records: 1, generation: 0 },
+      reason: 'permanent_failure',
+    });
+    expect((await record(POISON)).status).toEqual({ S: 'ACTIVE' });
+    await close(pipeline, runId);
+    expect(await viewOf(pipeline, runId)).toMatchObject({
+      ...{ status: 'complete_with_quarantine', planned: 100, processed: 99, remaining: 1, quarantinedUnits: 1 },
+    });
+    const view = (await act({ act: 'list' })) as QuarantineView;
+    expect(view).toMatchObject({
+      ...{ units: 1, records: 1, queues: { work: 0, deadLetter: 1 } },
+      groups: [{ reason: 'permanent_failure', errorClass: 'ValidationError', failureClass: 'permanent', units: 1 }],
+    });
+    expect(view.listed[0]?.messageExpiresAt).not.toBeNull();
+  });
+
+  it('as a mere duplicate of its message, does not come back', async () => {
+    const { Body = '' } = await deadLetter();
+    await toWorkQueue(Body, undefined);
+    await workDone();
+    expect((await units())[1]).toMatchObject({ state: 'quarantined', generation: 0 });
+    expect((await record(POISON)).status).toEqual({ S: 'ACTIVE' });
+  });
+
+  it('moved back by hand, as the console does, is audited as unattributed and tried under its next generation', async () => {
+    const { Body = '', MessageAttributes, ReceiptHandle } = await deadLetter();
+    await toWorkQueue(Body, MessageAttributes);
+    await sqs.send(new DeleteMessageCommand({ QueueUrl: out('DeadLetterQueueUrl'), ReceiptHandle }));
+    await workDone();
+    expect((await units())[1]).toMatchObject({ state: 'planned', generation: 1 });
+    await reconcile();
+    await waitFor('the second generation to fail', DEADLINE_MILLIS, async () =>
+      (await units())[1]?.state === 'quarantined' ? true : undefined,
+    );
+    expect((await units())[1]).toMatchObject({ generation: 1, attempts: 1 });
+    const trail = await readAudit(pipeline.ledger, { kind: 'run', runId });
+    expect(trail?.entries).toMatchObject([{ act: 'redrive', actor: 'unattributed', units: [child] }]);
+  });
+
+  it('with its dead letter purged, is reported by the reconciler', async () => {
+    await sqs.send(new PurgeQueueCommand({ QueueUrl: out('DeadLetterQueueUrl') }));
+    // A copy sent less than ten minutes ago may only not be seen yet.
+    const [, unit] = await units();
+    const copiedAt = (unit?.copiedAt ?? 0) - 11 * 60_000;
+    await pipeline.dynamo.send(
+      new UpdateItemCommand({
+        TableName: out('LedgerTableName'),
+        Key: { pk: { S: `RUN#${runId}` }, sk: { S: `BATCH#00000000.${child.slice(2).padStart(4, '0')}` } },
+        UpdateExpression: 'SET copiedAt = :at',
+        ExpressionAttributeValues: { ':at': { N: String(copiedAt) } },
+      }),
+    );
+    expect(await reconcile()).toMatchObject({ missing: 1 });
+  });
+
+  it('mended and redriven by name, is applied once, and the run completes although its message was gone', async () => {
+    const { ballast, ...mended } = await record(POISON);
+    await pipeline.dynamo.send(new PutItemCommand({ TableName: settings.recordTableName, Item: mended }));
+    const all = (await act({ act: 'redrive', ...NAMED, all: true })) as ActView;
+    expect(all).toMatchObject({ selected: 0, leftOut: { permanent: 1 } });
+    const filter = { run: runId, unit: child };
+    expect(await act({ act: 'redrive', dryRun: true, filter })).toMatchObject({ selected: 1, moved: 0, left: 1 });
+    expect(await act({ act: 'redrive', ...NAMED, filter })).toMatchObject({ selected: 1, moved: 1 });
+    await reconcile();
+    await waitFor('the redriven record', DEADLINE_MILLIS, async () =>
+      (await units())[1]?.state === 'committed' ? true : undefined,
+    );
+    expect((await record(POISON)).status).toEqual({ S: 'EXPIRED' });
+    await waitFor('the run to complete', DEADLINE_MILLIS, async () => {
+      await reconcile();
+      return (await pipeline.ledger.readRun(runId))?.status === 'complete' ? true : undefined;
+    });
+    expect(await viewOf(pipeline, runId)).toMatchObject({ processed: 100, remaining: 0, proof: { holds: true } });
+    const before = await record(POISON);
+    expect(await act({ act: 'redrive', ...NAMED, filter })).toMatchObject({ selected: 0, moved: 0 });
+    await workDone();
+    expect(await record(POISON)).toEqual(before);
+  });
+});
+
+describe('the audit trail', () => {
+  const scope = () => ({ kind: 'run', runId }) as const;
+  const faultsOf = async () => (await readAudit(pipeline.ledger, scope()))?.faults.map(({ fault }) => fault);
+  const key = (number: number) => ({
+    pk: { S: `RUN#${runId}` },
+    sk: { S: `AUDIT#${String(number).padStart(8, '0')}` },
+  });
+  const table = () => out('LedgerTableName');
+
+  async function entry(number: number): Promise<Item> {
+    const { Item } = await pipeline.dynamo.send(new GetItemCommand({ TableName: table(), Key: key(number) }));
+    if (Item === undefined) throw new Error(`no entry ${number}`);
+    return Item;
+  }
+
+  const put = (Item: Item) => pipeline.dynamo.send(new PutItemCommand({ TableName: table(), Item }));
+  const remove = (number: number) =>
+    pipeline.dynamo.send(new DeleteItemCommand({ TableName: table(), Key: key(number) }));
+
+  it('verifies, and names who and why', async () => {
+    const trail = await readAudit(pipeline.ledger, scope());
+    expect(trail).toMatchObject({ verified: true, faults: [] });
+    expect(trail?.entries).toMatchObject([
+      { actor: 'unattributed', confirmedBy: { event: 'StartMessageMoveTask' } },
+      { ...NAMED, act: 'redrive', units: [child], confirmedBy: { event: 'Invoke' } },
+    ]);
+    expect(trail?.entries[1]?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([0, 1])('finds entry %i edited, and finds it removed', async (number) => {
+    const whole = await entry(number);
+    await put({ ...whole, reason: { S: 'another one' } });
+    expect(await faultsOf()).toContain('altered');
+    await remove(number);
+    expect(await faultsOf()).toContain(number === 0 ? 'missing' : 'cut-off');
+    await put(whole);
+    expect(await faultsOf()).toEqual([]);
+  });
+});
+
+describe('a message that is not to be trusted', () => {
+  it('writes nothing, is named by its digest, and can be given up', async () => {
+    const filter = (reason: string) => async () => {
+      const { badMessages } = (await act({ act: 'list' })) as QuarantineView;
+      return badMessages.find((message) => message.reason === reason);
+    };
+    const [sent] = await Promise.all([pipeline.sending.signer.sign(Buffer.from('something else'))]);
+    const body = {
+      ...{ schemaVersion: 1, runId, tenant: 'acme', cutoff: formatInstant(Date.UTC(2022, 0, 1)), policyVersion: 'v1' },
+      ...{ unit: '0', generation: 0, keyId: sent.keyId, mac: sent.mac },
+    };
+    await toWorkQueue(JSON.stringify(body), undefined);
+    await toWorkQueue(`{"${MARKER}`, undefined);
+    const forged = await waitFor('the forged message', DEADLINE_MILLIS, filter('bad_signature'));
+    await waitFor('the malformed message', DEADLINE_MILLIS, filter('malformed'));
+    expect((await units())[0]).toMatchObject({ state: 'committed', attempts: 1 });
+    expect(await act({ act: 'abandon', ...NAMED, message: forged.digest })).toMatchObject({ deleted: 1 });
+    expect(await filter('bad_signature')()).toBeUndefined();
+    expect(await filter('malformed')()).toBeDefined();
+  });
+});
+
+describe('logs', () => {
+  it('say what ended and who acted where it is kept for long, and never say anything of a record', async () => {
+    const logs = new CloudWatchLogsClient(clientConfig(pipeline.aws));
+    const { logGroups = [] } = await logs.send(new DescribeLogGroupsCommand({}));
+    const lines: Record<string, string[]> = {};
+    for (const { logGroupName = '' } of logGroups) {
+      let nextToken: string | undefined;
+      do {
+        const page = await logs.send(new FilterLogEventsCommand({ logGroupName, nextToken }));
+        lines[logGroupName] = [
+          ...(lines[logGroupName] ?? []),
+          ...(page.events ?? []).map(({ message = '' }) => message),
+        ];
+        nextToken = page.nextToken;
+      } while (nextToken !== undefined);
+    }
+    const terminal = lines[out('TerminalLogGroupName')]?.map((line) => JSON.parse(line).message) ?? [];
+    for (const event of ['unit_quarantined', 'message_quarantined', 'unattributed_redrive', 'audit', 'run_closed']) {
+      expect(terminal).toContain(event);
+    }
+    expect(terminal).not.toContain('delivery');
+    const all = Object.values(lines).flat();
+    expect(all.filter((line) => line.includes('"delivery"')).length).toBeGreaterThan(4);
+    const secrets = [MARKER, 'acme', POISON, ...handles];
+    for (const secret of secrets) expect(all.filter((line) => line.includes(secret))).toEqual([]);
+  });
+});
