@@ -28,7 +28,7 @@ function readStatements(scope: Construct, pipeline: Pipeline): PolicyStatement[]
       [queues.work, queues.deadLetter, queues.missedStarts].map(({ queueArn }) => queueArn),
     ),
     statement(
-      ['logs:FilterLogEvents', 'logs:GetLogEvents', 'logs:StartQuery'],
+      ['logs:FilterLogEvents', 'logs:GetLogEvents'],
       logGroups.map(({ logGroupArn }) => logGroupArn),
     ),
   ];

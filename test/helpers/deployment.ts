@@ -250,6 +250,7 @@ export class Deployment {
       clock: process.wrap('clock', this.world.clock(skewMillis)),
       random: this.world.random,
       meter: new MemoryMeter(),
+      log: this.log,
     };
   }
 

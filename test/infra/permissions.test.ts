@@ -223,7 +223,7 @@ describe('the construct, whose mode is known at synthesis', () => {
 });
 
 describe('policies for people', () => {
-  const LOOK = ['logs:FilterLogEvents', 'logs:GetLogEvents', 'logs:StartQuery'];
+  const LOOK = ['logs:FilterLogEvents', 'logs:GetLogEvents'];
   const LEDGER = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
   const READER = {
     '<AWS::StackId>': ['cloudformation:DescribeStacks'],

@@ -11,7 +11,7 @@ import {
   type Idempotency,
   type RememberedResult,
 } from '../ports/index.ts';
-import { retrySeconds } from '../retry.ts';
+import { deferralSeconds, retrySeconds } from '../retry.ts';
 import { admit } from './admit.ts';
 import {
   type Applied,
@@ -175,7 +175,7 @@ export class Attempt {
   async #halt(stopped: Stopped, outcomes: Outcomes): Promise<Decision> {
     const { counts } = accountFor(this.#work, outcomes);
     const change = { attempts: this.#attempts - 1, counts };
-    const seconds = retrySeconds(1, this.#ports.random);
+    const seconds = deferralSeconds(1, this.#ports.random);
     const wait = (failure: Failure) => ({ failure, change, told: this.#told });
     switch (stopped.why) {
       case 'out-of-time':

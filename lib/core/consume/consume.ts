@@ -3,7 +3,7 @@ import type { PastPause } from '../ledger/items.ts';
 import { REMAINING_TIME_MARGIN_MILLIS } from '../policy/budget.ts';
 import { type Deadline, type Failure, failureOf, type Log } from '../ports/index.ts';
 import { redriveByHand } from '../redrive/by-hand.ts';
-import { LONGEST_HIDING_SECONDS, retrySeconds } from '../retry.ts';
+import { deferralSeconds } from '../retry.ts';
 import { Attempt, type AttemptPorts } from './attempt.ts';
 import { ensureCopies, GENERATION_LABEL, hasCopy, sendCopy } from './copies.ts';
 import type { Decision, Delivery, RetryReason } from './delivery.ts';
@@ -43,8 +43,7 @@ export async function consume(
 }
 
 function retryOf(ports: ConsumePorts, delivery: Delivery, why: RetryReason, failure: Failure): Decision {
-  const seconds = retrySeconds(delivery.receiveCount, ports.random);
-  return { kind: 'retry', why, afterSeconds: Math.min(LONGEST_HIDING_SECONDS, seconds), told: { failure } };
+  return { kind: 'retry', why, afterSeconds: deferralSeconds(delivery.receiveCount, ports.random), told: { failure } };
 }
 
 async function decide(

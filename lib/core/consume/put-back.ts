@@ -1,6 +1,6 @@
 import type { UnitChange } from '../ledger/items.ts';
 import type { Clock, Failure, Ledger, Random } from '../ports/index.ts';
-import { LONGEST_HIDING_SECONDS, retrySeconds } from '../retry.ts';
+import { deferralSeconds, LONGEST_HIDING_SECONDS } from '../retry.ts';
 import type { Decision, Delivery, RetryReason, Told } from './delivery.ts';
 import type { Work } from './judge.ts';
 
@@ -33,8 +33,8 @@ export interface Wait {
   readonly told: Told;
 }
 
-export function retryNow({ ports, attempts }: PutBack, why: RetryReason, failure: Failure, told: Told): Decision {
-  const seconds = Math.min(LONGEST_HIDING_SECONDS, retrySeconds(Math.max(1, attempts), ports.random));
+export function retryNow({ ports, delivery }: PutBack, why: RetryReason, failure: Failure, told: Told): Decision {
+  const seconds = deferralSeconds(delivery.receiveCount, ports.random);
   return { kind: 'retry', why, afterSeconds: seconds, told: { ...told, failure } };
 }
 

@@ -3,13 +3,14 @@ import { batchUnit } from '../identity/keys.ts';
 import { addCost } from '../ledger/cost.ts';
 import type { RunItem } from '../ledger/items.ts';
 import { LEASE_MILLIS } from '../plan/lease.ts';
-import type { Deadline, Ledger, Meter, UnitGuard } from '../ports/index.ts';
+import type { Deadline, Ledger, Log, Meter, UnitGuard } from '../ports/index.ts';
 import { referenceTo } from './reference.ts';
 import { type SendPorts, sendReferences, type Unconfirmed } from './send.ts';
 
 export interface PublishPorts extends SendPorts {
   readonly ledger: Ledger;
   readonly meter: Meter;
+  readonly log: Log;
 }
 
 export type PublishEnd =
@@ -41,13 +42,17 @@ export async function noteUnconfirmed(ports: PublishPorts, { reference, failure 
   const now = ports.clock.now();
   const failureClass = failure.fault === 'sender' ? ('permanent' as const) : ('transient' as const);
   const noted = { since: now, errorClass: failure.code, failureClass };
-  await (failure.fault === 'sender'
-    ? ports.ledger.moveUnit(reference, 'quarantine', guard, { ...noted, finishedAt: now, reason: 'not_publishable' })
-    : ports.ledger.moveUnit(reference, 'postpone', guard, {
-        ...noted,
-        notBefore: now + UNCONFIRMED_WAIT_MILLIS,
-        reason: 'not_published',
-      }));
+  if (failure.fault === 'service') {
+    const change = { ...noted, notBefore: now + UNCONFIRMED_WAIT_MILLIS, reason: 'not_published' };
+    await ports.ledger.moveUnit(reference, 'postpone', guard, change);
+    return;
+  }
+  const change = { ...noted, finishedAt: now, reason: 'not_publishable' };
+  const moved = await ports.ledger.moveUnit(reference, 'quarantine', guard, change);
+  if (moved.kind !== 'moved') return;
+  const { runId, policyVersion, unit, generation } = reference;
+  const why = { reason: 'not_publishable', errorClass: failure.code, failureClass };
+  ports.log.event('warn', 'unit_quarantined', { runId, policyVersion, unit, generation, ...why });
 }
 
 /** While a policy is paused nothing is put into its queue: there it would wait on the queue's clock, not on ours. */

@@ -1,5 +1,5 @@
 import type { RunItem } from '../ledger/items.ts';
-import type { Log, Resumer } from '../ports/index.ts';
+import type { Resumer } from '../ports/index.ts';
 import type { TendPorts } from '../redrive/tend.ts';
 import { standingOf } from './batches.ts';
 import { closingOf, verdict } from './closing.ts';
@@ -8,7 +8,6 @@ import { HOUR_MILLIS, isOverdue } from './overdue.ts';
 
 export interface AdvancePorts extends TendPorts {
   readonly resumer: Resumer;
-  readonly log: Log;
 }
 
 /** What a pass found before it looked at the runs. */

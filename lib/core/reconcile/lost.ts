@@ -31,6 +31,9 @@ async function giveUp(ports: PublishPorts, run: RunItem, unit: UnitItem): Promis
   const change = { since: now, finishedAt: now, reason: 'attempts_spent', errorClass, failureClass };
   const moved = await ports.ledger.moveUnit(unit, 'quarantine', { generation, attempts }, change);
   if (moved.kind !== 'moved') return 0;
+  const { runId, policyVersion } = run;
+  const why = { attempt: attempts, reason: 'attempts_spent', errorClass, failureClass };
+  ports.log.event('warn', 'unit_quarantined', { runId, policyVersion, unit: unit.unit, generation, ...why });
   await sendCopy(ports, await encodeReference(referenceTo(run, moved.unit), ports.signer), moved.unit);
   return 1;
 }

@@ -1,13 +1,12 @@
 import { GENERATION_LABEL, sendCopy } from '../consume/copies.ts';
 import { messageDigest, quarantineMessage } from '../consume/quarantine.ts';
 import type { UnitItem } from '../ledger/items.ts';
-import type { DeadLetter, Deadline, Log } from '../ports/index.ts';
+import type { DeadLetter, Deadline } from '../ports/index.ts';
 import type { PublishPorts } from '../publish/publish.ts';
 import { encodeReference, referenceTo } from '../publish/reference.ts';
 import { type SortedLetter, sortLetters } from './dead-letters.ts';
 
 export interface TendPorts extends PublishPorts {
-  readonly log: Log;
   readonly policyId: string;
 }
 

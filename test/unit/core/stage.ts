@@ -59,8 +59,8 @@ export function altered<T extends object>(port: T, changes: Partial<T>): T {
   });
 }
 
-function commonPorts({ ledger, queue, signer, world }: Deployment) {
-  return { ledger, queue, signer, clock: world.clock(), random: world.random, meter: new MemoryMeter() };
+function commonPorts({ ledger, queue, signer, world, log }: Deployment) {
+  return { ledger, queue, signer, log, clock: world.clock(), random: world.random, meter: new MemoryMeter() };
 }
 
 export function dispatchPorts(stage: Deployment, more: Partial<DispatchPorts> = {}): DispatchPorts {
