@@ -1,5 +1,6 @@
 import type { RunItem } from '../ledger/items.ts';
 import type { Resumer } from '../ports/index.ts';
+import { closeUnits } from '../redrive/cancel.ts';
 import type { TendPorts } from '../redrive/tend.ts';
 import { standingOf } from './batches.ts';
 import { closingOf, verdict } from './closing.ts';
@@ -82,6 +83,8 @@ async function reopenIfMoved(ports: AdvancePorts, run: RunItem): Promise<Advance
 async function settleCancelled(ports: AdvancePorts, run: RunItem): Promise<Advanced> {
   const now = ports.clock.now();
   if (now - (run.cancelledAt ?? run.createdAt) < CANCELLED_SETTLES_MILLIS) return {};
+  // Where the act itself did not come to it, a unit would stay planned for ever.
+  await closeUnits(ports, run.runId);
   const closing = closingOf(await standingOf(ports.ledger, run), now);
   const moved = await ports.ledger.moveRun(run.runId, 'settle', undefined, { closing });
   return { closed: moved.kind === 'moved' ? 1 : 0 };

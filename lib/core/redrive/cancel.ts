@@ -14,8 +14,8 @@ function refuse(run: string, message: string): never {
   throw new RefusedRequest([{ parameter: 'run', received: run, message: `${message} Received "${run}".` }]);
 }
 
-/** Closes the units whose items say that they were not started; the others are closed by their consumers. */
-async function closeUnits(ports: TendPorts, runId: string): Promise<number> {
+/** Closes the units of a cancelled run that nobody has in hand; the others are closed by their consumers. */
+export async function closeUnits(ports: Pick<TendPorts, 'ledger' | 'clock'>, runId: string): Promise<number> {
   const close = async (unit: UnitItem): Promise<number> => {
     const now = ports.clock.now();
     const { generation, attempts } = unit;

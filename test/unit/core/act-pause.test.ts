@@ -4,11 +4,10 @@ import { PAUSES_KEPT } from '../../../lib/core/ledger/items.ts';
 import { type Intake, PortError } from '../../../lib/core/ports/index.ts';
 import { EMPTY_PASSES } from '../../../lib/core/reconcile/lost.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
-import { NO_INTERFERENCE } from '../../helpers/process.ts';
 import { deliverAll, settle } from '../../helpers/settle.ts';
-import { Timeline } from '../../helpers/timeline.ts';
 import { walk } from '../../helpers/walker.ts';
 import {
+  actedAtWork,
   ask,
   lettersOf,
   MINUTE_MILLIS,
@@ -21,35 +20,14 @@ import {
 } from './acts-stage.ts';
 import { accounts, deploy, published, theRun, theUnit } from './stage.ts';
 
-const CALL_MILLIS = 700;
-const PORT_MILLIS = 20;
 const RECORDS = 1_800;
 const AFTER_MILLIS = [10_000, 12_500, 15_000, 17_500];
 
-/** Three consumers, half a minute to a unit, and a person who pauses: when each target call began, and when the act answered. */
-async function pausedAtWork(afterMillis: number, intake: 'follows' | 'broken' = 'follows') {
+/** Three consumers, half a minute to a unit, and a person who pauses after so long. */
+async function pausedAtWork(afterMillis: number, intake: 'follows' | 'broken') {
   const stage = await published(accounts(RECORDS), { batchSize: '200' }, { target: { recordsPerCall: 5 } });
   if (intake === 'broken') breakIntake(stage);
-  const { world } = stage;
-  const timeline = new Timeline(world);
-  const starts: number[] = [];
-  const admit = ({ name }: { readonly name: string }) => {
-    if (name === 'target.apply') starts.push(world.millis);
-    return timeline.sleep(name === 'target.apply' ? CALL_MILLIS : PORT_MILLIS);
-  };
-  stage.crew.interference = { ...NO_INTERFERENCE, admit };
-  const consumer = async () => {
-    for (let next = await stage.receive(); next.length > 0; next = await stage.receive()) await stage.consume(next);
-  };
-  let answeredAt = 0;
-  const person = async () => {
-    await timeline.sleep(afterMillis);
-    await ask(stage, 'pause');
-    answeredAt = world.millis;
-  };
-  await timeline.drive([consumer, consumer, consumer, person]);
-  stage.crew.interference = NO_INTERFERENCE;
-  return { stage, starts, answeredAt };
+  return { stage, ...(await actedAtWork(stage, afterMillis, () => ask(stage, 'pause'))) };
 }
 
 function breakIntake({ intake }: Deployment): Intake['set'] {

@@ -13,8 +13,9 @@ import type {
   SwitchView,
 } from '../../../lib/core/redrive/views.ts';
 import type { Deployment, Invocation } from '../../helpers/deployment.ts';
-import type { Ended, Interference } from '../../helpers/process.ts';
+import { type Ended, type Interference, NO_INTERFERENCE } from '../../helpers/process.ts';
 import { settle } from '../../helpers/settle.ts';
+import { Timeline } from '../../helpers/timeline.ts';
 import type { Scenario } from '../../helpers/walker.ts';
 import { accounts, published, theRun } from './stage.ts';
 
@@ -146,4 +147,38 @@ export function onlyActs<S>(scenario: Scenario<S>): Scenario<S> {
     fate: (call, moment) => (call.process.startsWith('redrive') ? fate(call, moment) : 'go'),
   });
   return { ...scenario, make: (interference) => scenario.make(kept(interference)) };
+}
+
+const TARGET_MILLIS = 700;
+const PORT_MILLIS = 20;
+
+/**
+ * Three consumers side by side, for as long as they are given messages, and a person who acts after so long: when each
+ * target call began, and when the act had answered.
+ */
+export async function actedAtWork(
+  stage: Deployment,
+  afterMillis: number,
+  act: () => Promise<unknown>,
+): Promise<{ readonly starts: readonly number[]; readonly answeredAt: number }> {
+  const { world, crew } = stage;
+  const timeline = new Timeline(world);
+  const starts: number[] = [];
+  const admit = ({ name }: { readonly name: string }) => {
+    if (name === 'target.apply') starts.push(world.millis);
+    return timeline.sleep(name === 'target.apply' ? TARGET_MILLIS : PORT_MILLIS);
+  };
+  crew.interference = { ...NO_INTERFERENCE, admit };
+  const consumer = async () => {
+    for (let next = await stage.receive(); next.length > 0; next = await stage.receive()) await stage.consume(next);
+  };
+  let answeredAt = 0;
+  const person = async () => {
+    await timeline.sleep(afterMillis);
+    await act();
+    answeredAt = world.millis;
+  };
+  await timeline.drive([consumer, consumer, consumer, person]);
+  crew.interference = NO_INTERFERENCE;
+  return { starts, answeredAt };
 }
