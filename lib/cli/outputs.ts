@@ -11,6 +11,8 @@ export interface PipelineOutputs {
   readonly action: string;
   readonly recordTableName: string;
   readonly ledgerTableName: string;
+  readonly workQueueUrl: string;
+  readonly deadLetterQueueUrl: string;
   readonly dispatcherFunctionName: string;
   readonly redriveFunctionName: string;
 }
@@ -22,6 +24,8 @@ const NAMES = {
   action: 'Action',
   recordTableName: 'RecordTableName',
   ledgerTableName: 'LedgerTableName',
+  workQueueUrl: 'WorkQueueUrl',
+  deadLetterQueueUrl: 'DeadLetterQueueUrl',
   dispatcherFunctionName: 'DispatcherFunctionName',
   redriveFunctionName: 'RedriveFunctionName',
 } as const satisfies Record<Exclude<keyof PipelineOutputs, 'stackName'>, string>;

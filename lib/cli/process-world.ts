@@ -15,6 +15,7 @@ export function processWorld(): CliWorld {
     clock: systemClock,
     out: (text) => stdout.write(text),
     err: (text) => stderr.write(text),
+    status: stderr.isTTY ? (line) => stderr.write(`\r\u001b[K${line}`) : undefined,
     ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
     // Loaded only where it is needed: the SDK takes longer than --help may.
     connect: async (stackName) => (await import('./aws/connect.ts')).connect(stackName),

@@ -1,4 +1,4 @@
-import type { Clock, Ledger } from '../core/ports/index.ts';
+import type { Clock, Ledger, Queue } from '../core/ports/index.ts';
 import type { RecordLookup } from '../core/read/record-now.ts';
 import type { PipelineOutputs } from './outputs.ts';
 
@@ -19,6 +19,8 @@ export interface Functions {
 export interface Pipeline {
   readonly outputs: PipelineOutputs;
   readonly ledger: Ledger;
+  /** How much lies in the queues; no message is touched. */
+  readonly queue: Pick<Queue, 'depth'>;
   readonly records: RecordLookup;
   readonly functions: Functions;
   /** ARN of whoever runs the command. */
@@ -34,6 +36,8 @@ export interface CliWorld {
   out(text: string): void;
   /** Progress, messages and questions. */
   err(text: string): void;
+  /** Shows one line in place of the one before; absent where nobody is watching. */
+  readonly status?: ((line: string) => void) | undefined;
   /** Asks a person; absent where nobody can answer. */
   readonly ask?: ((question: string) => Promise<string>) | undefined;
   connect(stackName: string): Promise<Pipeline>;

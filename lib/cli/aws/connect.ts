@@ -1,8 +1,9 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { makeClient, makeDynamoDB } from '../../aws/clients.ts';
+import { makeClient, makeDynamoDB, makeSqs } from '../../aws/clients.ts';
 import { DynamoLedger } from '../../aws/ledger/ledger.ts';
 import { createMeter } from '../../aws/meter.ts';
+import { SqsQueue } from '../../aws/queue.ts';
 import { systemClock, systemRandom } from '../../aws/system.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { readOutputs } from '../outputs.ts';
@@ -16,7 +17,8 @@ const LIMITS = { connectMillis: 5_000, requestMillis: 20_000 };
 /** Finds a pipeline by its stack. Endpoint, Region and credentials come by the SDK's own rules. */
 export async function connect(stackName: string): Promise<Pipeline> {
   const outputs = readOutputs(stackName, await stackOutputs(stackName));
-  const client = makeDynamoDB({ meter: createMeter(), limits: LIMITS });
+  const options = { meter: createMeter(), limits: LIMITS };
+  const client = makeDynamoDB(options);
   return {
     outputs,
     ledger: new DynamoLedger({
@@ -24,6 +26,11 @@ export async function connect(stackName: string): Promise<Pipeline> {
       tableName: outputs.ledgerTableName,
       clock: systemClock,
       random: systemRandom,
+    }),
+    queue: new SqsQueue({
+      client: makeSqs(options),
+      workQueueUrl: outputs.workQueueUrl,
+      deadLetterQueueUrl: outputs.deadLetterQueueUrl,
     }),
     records: new DynamoRecordLookup(client),
     functions: new LambdaFunctions(),

@@ -1,18 +1,37 @@
 import type { Command } from 'commander';
-import type { QuarantineList } from '../../core/redrive/redrive.ts';
-import { askRedrive } from '../answers.ts';
+import { formatInstant } from '../../core/identity/instant.ts';
+import { readQuarantine } from '../../core/read/quarantine.ts';
+import { addFilter, filterOf, type UnitOptions } from '../choose-units.ts';
 import { EXIT } from '../exit.ts';
 import { renderQuarantine } from '../render/quarantine.ts';
 import { type Cli, defineAction } from '../session.ts';
 
+interface Options extends UnitOptions {
+  readonly units?: true;
+}
+
+/** Units that are listed one by one. */
+const LISTED = 100;
+
 export function addQuarantine(program: Command, cli: Cli): void {
-  const command = program
-    .command('quarantine')
-    .description('List what waits for a person: quarantined units, dead letters, messages that could not be read.');
+  const command = addFilter(
+    program
+      .command('quarantine')
+      .description(
+        'List what waits for a person, by reason and error class: how long, and for how long its message stays.',
+      ),
+  ).option('--units', `also the oldest ${LISTED} units one by one`);
   defineAction(command, cli, async (session) => {
-    const list = await askRedrive<QuarantineList>(await session.pipeline(), { act: 'list' });
-    session.print(list, renderQuarantine);
-    if (list.truncated) session.say('There is more than one answer can hold: the list is not complete.');
+    const options = command.opts<Options>();
+    const filter = filterOf(options);
+    const { ledger, queue, outputs } = await session.pipeline();
+    const { clock } = session.world;
+    const view = await readQuarantine({ ledger, queue, clock }, outputs.policyId, filter, LISTED);
+    const detail = options.units ? 'units' : 'groups';
+    session.print(view, (shown) => renderQuarantine(shown, detail, formatInstant(clock.now())));
+    if (view.truncated) session.say('There are more units than were counted.');
+    if (options.units && view.units > view.listed.length)
+      session.say(`The oldest ${LISTED} of ${view.units} are shown.`);
     return EXIT.done;
   });
 }

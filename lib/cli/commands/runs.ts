@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { recentRuns } from '../../core/read/recent-runs.ts';
-import { standingOf } from '../../core/reconcile/reconcile.ts';
+import { standingOf } from '../../core/reconcile/batches.ts';
 import { type RunView, viewRun } from '../../core/views.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { renderRuns } from '../render/run.ts';

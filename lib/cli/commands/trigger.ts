@@ -3,7 +3,7 @@ import { type EpochMillis, formatInstant } from '../../core/identity/instant.ts'
 import { runIdOf } from '../../core/identity/keys.ts';
 import type { RunItem } from '../../core/ledger/items.ts';
 import { RefusedRequest, readDispatchRequest } from '../../core/plan/request.ts';
-import { standingOf } from '../../core/reconcile/reconcile.ts';
+import { standingOf } from '../../core/reconcile/batches.ts';
 import { type RunView, type TriggerView, viewRun } from '../../core/views.ts';
 import { checkOnly } from '../check-only.ts';
 import { assertConfirmable, confirm } from '../confirm.ts';

@@ -66,12 +66,14 @@ export function sayFinding(view: ExplainView): string {
     case 'quarantined':
       return (
         `Not changed so far: its batch is quarantined (${finding.reason ?? 'no reason'}, ` +
-        `${finding.errorClass ?? 'no error'}). It comes back with: sweep redrive --all --reason "…"`
+        `${finding.errorClass ?? 'no error'}). It comes back with: sweep redrive --run ${runId} ` +
+        `--unit ${planned?.unit?.unit ?? '…'} --reason "…"`
       );
     case 'deleted_or_gone':
       return `Removed: its batch is committed and counts only such records (${counts(planned?.unit?.outcomes ?? {})}). Which of them this one is, is not kept. ${GONE}${again(view)}`;
     case 'refused':
       return 'Not changed: the run was refused, so nothing was published.';
+    case 'given_up':
     case 'unsettled':
       return UNSETTLED[finding.state];
     case 'reported':

@@ -117,6 +117,9 @@ function numbers(run: RunView): string {
     ],
     ['Outcomes', counts(run.outcomes)],
     ['Unreadable', run.planned === null ? '-' : unreadable + (run.unreadable ? byReason : '')],
+    ...(run.abandoned + run.cancelled === 0
+      ? []
+      : [['Given up', `records abandoned ${run.abandoned}, cancelled ${run.cancelled} (part of skipped)`] as const]),
     ['Quarantined', `units ${run.quarantinedUnits}, records ${run.quarantinedRecords}`],
     ['Oldest', orDash(run.oldest)],
   ]);

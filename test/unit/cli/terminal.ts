@@ -4,10 +4,8 @@ import { checkOnly } from '../../../lib/core/plan/dispatch.ts';
 import { RefusedRequest, readDispatchRequest } from '../../../lib/core/plan/request.ts';
 import { readTimestamp } from '../../../lib/core/policy/timestamp.ts';
 import type { RecordLookup, RecordNow } from '../../../lib/core/read/record-now.ts';
-import { listQuarantine, redriveAll } from '../../../lib/core/redrive/redrive.ts';
-import { readRedriveRequest } from '../../../lib/core/redrive/request.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
-import { expiryWitnessOf, idOfKey, MemoryMeter, storedValue, witnessOf } from '../../model/index.ts';
+import { expiryWitnessOf, idOfKey, storedValue, witnessOf } from '../../model/index.ts';
 import { dispatchPorts } from '../core/stage.ts';
 
 export const CALLER = 'arn:aws:iam::000000000000:user/ada';
@@ -87,10 +85,13 @@ export class Terminal {
         action,
         recordTableName,
         ledgerTableName: 'ledger',
+        workQueueUrl: 'work',
+        deadLetterQueueUrl: 'dead-letters',
         dispatcherFunctionName: 'dispatcher',
         redriveFunctionName: 'redrive',
       },
       ledger,
+      queue: this.#deployment.queue,
       records: { lookUp: this.#options.lookUp ?? (async (_, key) => recordNow(this.#deployment, key)) },
       functions: {
         call: async (name, event) => {
@@ -124,16 +125,13 @@ export class Terminal {
     return { kind: 'answered', value: { kind: 'preflight', problems } };
   }
 
+  /** As the redrive function answers. */
   async #redrive(event: object): Promise<Answer> {
-    const { ledger, queue, signer, world, settings } = this.#deployment;
-    const ports = { ledger, queue, signer, clock: world.clock(), random: world.random, meter: new MemoryMeter() };
     try {
-      const request = readRedriveRequest(event);
-      const value =
-        request.act === 'list'
-          ? await listQuarantine(ports, settings.policyId)
-          : await redriveAll(ports, { ...request, requestId: 'request-1' }, { remainingMillis: () => 600_000 });
-      return { kind: 'answered', value: JSON.parse(JSON.stringify(value)) };
+      const ended = await this.#deployment.act(event);
+      if (ended.kind === 'done') return { kind: 'answered', value: JSON.parse(JSON.stringify(ended.value)) };
+      const error = ended.kind === 'failed' ? ended.error : new Error(`crashed at ${ended.call}`);
+      throw error;
     } catch (error) {
       if (!(error instanceof RefusedRequest)) throw error;
       return { kind: 'failed', errorType: error.name, errorMessage: error.message };

@@ -1,0 +1,65 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CliError, EXIT } from './exit.ts';
+
+/** Which quarantined units a command is about, as flags. */
+export interface UnitOptions {
+  readonly all?: true;
+  readonly run?: string;
+  readonly unit?: string;
+  readonly tenant?: string;
+  readonly quarantineReason?: string;
+  readonly errorClass?: string;
+  /** In hours. */
+  readonly olderThan?: number;
+  readonly selection?: string;
+}
+
+const UNITS = { m: 1 / 60, h: 1, d: 24 } as const;
+
+/** Hours of a length of time such as `90m`, `6h` or `3d`. */
+export function parseAge(text: string): number {
+  const [, number, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? [];
+  if (number === undefined) throw new InvalidArgumentError('It is a length of time such as 90m, 6h or 3d.');
+  return Number(number) * UNITS[unit as keyof typeof UNITS];
+}
+
+export function addFilter(command: Command): Command {
+  return command
+    .option('--run <run>', 'only of this run')
+    .option('--unit <unit>', 'only this unit, such as 7 or 7.12; needs --run')
+    .option('--tenant <tenant>', 'only of this tenant')
+    .option('--quarantine-reason <code>', 'only what was quarantined for this, such as attempts_spent')
+    .option('--error-class <code>', 'only what failed of this, such as ThrottlingException')
+    .addOption(new Option('--older-than <age>', 'only what waits for longer than 90m, 6h, 3d').argParser(parseAge));
+}
+
+/** The flags of a command that acts on units. */
+export function addChoice(command: Command): Command {
+  return addFilter(command.option('--all', 'everything that is quarantined')).option(
+    '--selection <digest>',
+    'exactly the units of a selection that a dry run has frozen',
+  );
+}
+
+/** The filter as the redrive function reads it; what was left out is not in it. */
+export function filterOf(options: UnitOptions): object {
+  const { run, unit, tenant, quarantineReason: reason, errorClass, olderThan: olderThanHours } = options;
+  if (unit !== undefined && run === undefined) {
+    throw new CliError(EXIT.usage, `--unit ${unit} needs its run: --run RUN.`);
+  }
+  const parts = { run, unit, tenant, reason, errorClass, olderThanHours };
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
+}
+
+/** Everything has to be spelled out; a filter that is empty by mistake is no way to say it. */
+export function choiceOf(options: UnitOptions): object {
+  const filter = filterOf(options);
+  const filtered = Object.keys(filter).length > 0;
+  const ways = [options.all, filtered, options.selection].filter(Boolean).length;
+  if (ways === 0) {
+    throw new CliError(EXIT.usage, 'Say which units: a filter such as --run, a --selection, or --all for everything.');
+  }
+  if (ways > 1) throw new CliError(EXIT.usage, 'Give only one of a filter, --selection and --all.');
+  if (options.selection !== undefined) return { selection: options.selection };
+  return filtered ? { filter } : { all: true };
+}

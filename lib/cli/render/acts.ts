@@ -1,0 +1,83 @@
+import type { ActView, CancelView, MessageAbandonedView, SwitchView } from '../../core/redrive/views.ts';
+import { type Column, table } from './table.ts';
+import { fields } from './text.ts';
+
+const UNIT_COLUMNS: readonly Column<ActView['units'][number]>[] = [
+  { title: 'RUN', value: (unit) => unit.runId },
+  { title: 'UNIT', value: (unit) => unit.unit },
+  { title: 'GENERATION', value: (unit) => unit.generation },
+];
+
+/** Longer lists are for `--json`. */
+const UNITS_SHOWN = 50;
+
+function renderUnits(units: ActView['units']): string {
+  if (units.length === 0) return '';
+  const more =
+    units.length > UNITS_SHOWN ? `… and ${units.length - UNITS_SHOWN} more: --json prints all of them.\n` : '';
+  return `${table(UNIT_COLUMNS, units.slice(0, UNITS_SHOWN))}${more}\n`;
+}
+
+/** What was chosen and frozen. */
+export function renderSelected({ units, selected, selection }: ActView): string {
+  if (selected === 0) return 'No quarantined unit matches.\n';
+  return `${renderUnits(units)}${fields([
+    ['Selected', `units ${selected}`],
+    ['Selection', selection],
+  ])}`;
+}
+
+/** Why units that matched were not chosen, and how to choose them all the same. */
+export function sayLeftOut({ leftOut: { permanent, generations, cancelledRun } }: ActView): readonly string[] {
+  return [
+    ...(permanent > 0
+      ? [
+          `Left out: ${permanent} units that failed for good. Mend the cause, then name them: --error-class, --quarantine-reason or --run with --unit.`,
+        ]
+      : []),
+    ...(generations > 0
+      ? [`Left out: ${generations} units at their last generation. --beyond-generation-cap brings them back once more.`]
+      : []),
+    ...(cancelledRun > 0
+      ? [`Left out: ${cancelledRun} units of a run that was cancelled. They can only be abandoned.`]
+      : []),
+  ];
+}
+
+/** What was done. */
+export function renderAct({ act, units, moved, published, deleted, selection, paceEndsAt }: ActView): string {
+  return `${renderUnits(units)}${fields([
+    [act === 'redrive' ? 'Redriven' : 'Abandoned', `units ${moved}`],
+    ...(act === 'redrive' ? [['Published', `messages ${published}`] as const] : []),
+    ...(paceEndsAt === null ? [] : [['Last one due', paceEndsAt] as const]),
+    ['Dead letters', `deleted ${deleted}`],
+    ['Selection', selection],
+  ])}`;
+}
+
+export function renderMessage({ message, deleted }: MessageAbandonedView): string {
+  return fields([
+    ['Abandoned', `message ${message}`],
+    ['Dead letters', `deleted ${deleted}`],
+  ]);
+}
+
+export function renderSwitch({ policyId, paused, intake, published }: SwitchView): string {
+  return fields([
+    ['Policy', policyId],
+    ['State', paused === null ? 'not paused' : `paused since ${paused.since} by ${paused.actor}`],
+    ...(paused === null ? [] : [['Reason', paused.reason] as const]),
+    [
+      'Event source',
+      intake === 'settled' ? (paused === null ? 'on' : 'off') : 'not switched yet: the reconciler does it',
+    ],
+    ...(published > 0 ? [['Published', `messages ${published}`] as const] : []),
+  ]);
+}
+
+export function renderCancel({ runId, closedUnits }: CancelView): string {
+  return fields([
+    ['Cancelled', `run ${runId}`],
+    ['Closed', `units ${closedUnits}; those that were never started need nothing`],
+  ]);
+}
