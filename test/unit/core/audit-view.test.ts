@@ -105,6 +105,14 @@ describe('the trail of a run as it is read', () => {
     ['an entry’s units edited', { entries: edit(2, { units: ['7'] }, 'as-it-was') }, [[2, 'altered']]],
     ['an entry edited and hashed anew', { entries: edit(1, { actor: 'max' }, 'made-right') }, [[2, 'not-chained']]],
     ['the last one edited and hashed anew', { entries: edit(3, { actor: 'max' }, 'made-right') }, [[null, 'altered']]],
+    [
+      'an entry’s selection edited',
+      { entries: edit(1, { selection: 'other' }, 'as-it-was') },
+      [
+        [1, 'altered'],
+        [1, 'selection-missing'],
+      ],
+    ],
     ['one taken from the middle', { entries: (all) => all.filter(({ number }) => number !== 1) }, [[1, 'missing']]],
     ['the first one taken away', { entries: (all) => all.slice(1) }, [[0, 'missing']]],
     ['the last one cut off', { entries: (all) => all.slice(0, -1) }, [[null, 'cut-off']]],
