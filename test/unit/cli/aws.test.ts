@@ -140,7 +140,8 @@ describe('the stack', () => {
 
   it('is read from its outputs', async () => {
     const names = ['PolicyId', 'PolicyVersion', 'Mode', 'Action', 'RecordTableName', 'LedgerTableName'];
-    const members = [...names, 'DispatcherFunctionName', 'RedriveFunctionName'].map(
+    const queues = ['WorkQueueUrl', 'DeadLetterQueueUrl'];
+    const members = [...names, ...queues, 'DispatcherFunctionName', 'RedriveFunctionName'].map(
       (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>the ${name}</OutputValue></member>`,
     );
     const stack = `<member><StackName>Orders</StackName><Outputs>${members.join('')}</Outputs></member>`;

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../lib/cli/world.ts';
-import type { QuarantineList, RedriveResult } from '../../../lib/core/redrive/redrive.ts';
+import type { ActView, QuarantineView } from '../../../lib/core/redrive/views.ts';
 import { deployAccounts } from '../../helpers/accounts.ts';
 import { settle } from '../../helpers/settle.ts';
 import { CALLER, Terminal, type TerminalOptions } from './terminal.ts';
 
+const FATAL = 'ValidationException';
+
 async function quarantined() {
   const deployment = deployAccounts();
-  deployment.target.poison('gus', { class: 'permanent', error: 'ValidationException' });
+  deployment.target.poison('gus', { class: 'permanent', error: FATAL });
   await settle(deployment);
   deployment.target.heal('gus');
   return deployment;
@@ -17,64 +19,97 @@ function answering(answer: Answer): TerminalOptions {
   return { functions: { call: async () => answer } };
 }
 
-const REDRIVE = ['redrive', '--all', '--reason', 'mended'] as const;
-const DONE: RedriveResult = {
-  redriven: [{ runId: 'r', unit: '0', generation: 1 }],
-  published: 1,
-  deleted: 1,
-  left: 0,
-  truncated: false,
+const REDRIVE = ['redrive', '--error-class', FATAL, '--reason', 'mended'] as const;
+
+const PART: ActView = {
+  ...{ act: 'redrive', dryRun: false, selection: 'd', selected: 3, units: [], moved: 0, alreadyMoved: 0, left: 0 },
+  ...{ next: null, leftOut: { permanent: 0, generations: 0, cancelledRun: 0 }, truncated: false, published: 0 },
+  ...{ deleted: 0, paceEndsAt: null },
 };
 
+/** The function answers one after the other, whatever it is asked; where there is none left it fails. */
+function inTurn(...answers: readonly Partial<ActView>[]) {
+  const left = [...answers];
+  const events: object[] = [];
+  const call = async (_name: string, event: object): Promise<Answer> => {
+    events.push(event);
+    const next = left.shift();
+    if (next === undefined) throw new Error('socket hang up');
+    return { kind: 'answered', value: { ...PART, ...next } };
+  };
+  return { events, options: { functions: { call } } };
+}
+
 describe('sweep quarantine', () => {
-  it('lists what waits for a person', async () => {
+  it('groups what waits for a person, from the ledger alone', async () => {
     const terminal = new Terminal(await quarantined());
     const { exitCode, out } = await terminal.run('quarantine');
     expect(exitCode).toBe(0);
-    expect(out).toMatch(/^accounts\.v1\.20260101T000000Z +\d +small-0 +1 .* permanent_failure +ValidationException$/m);
-    expect(out).toMatch(/Dead letters +quarantined 1$/m);
-    const list = await terminal.json<QuarantineList>('quarantine');
-    expect(list.units).toMatchObject([{ tenant: 'small-0', state: 'quarantined', generation: 0, attempts: 1 }]);
-    expect(terminal.called).toEqual([{ act: 'list' }, { act: 'list' }]);
+    expect(out).toMatch(/^permanent_failure +ValidationException +permanent +1 +1 .* 1[34]d$/m);
+    expect(out).not.toContain('small-0');
+    expect((await terminal.run('quarantine', '--units')).out).toContain('small-0');
+    const view = await terminal.json<QuarantineView>('quarantine');
+    expect(view).toMatchObject({ units: 1, groups: [{ units: 1, errorClass: FATAL }], queues: { deadLetter: 1 } });
+    expect((await terminal.json<QuarantineView>('quarantine', '--tenant', 'big')).units).toBe(0);
+    expect(terminal.called).toEqual([]);
   });
 
-  it('shows messages that could not be read, and says where the list is not complete', async () => {
+  it('shows messages that could not be read', async () => {
     const deployment = deployAccounts();
-    await deployment.queue.sendDeadLetter('{', {}, 'g');
     await deployment.ledger.recordBadMessage({ policyId: 'accounts', digest: 'd1', reason: 'malformed', at: 0 });
-    const { out } = await new Terminal(deployment).run('quarantine');
-    expect(out).toMatch(/Unreadable +malformed 1/);
-    expect(out).toMatch(/^d1 +1970-01-01T00:00:00.000Z +malformed$/m);
-    const list = await new Terminal(deployment).json<QuarantineList>('quarantine');
-    const cut = new Terminal(deployment, answering({ kind: 'answered', value: { ...list, truncated: true } }));
-    expect((await cut.run('quarantine')).err).toContain('not complete');
+    expect((await new Terminal(deployment).run('quarantine')).out).toMatch(
+      /^d1 +1970-01-01T00:00:00.000Z +malformed$/m,
+    );
   });
 });
 
 describe('sweep redrive', () => {
-  it('brings everything back under the name of the caller and the reason, both audited', async () => {
+  it('brings back what is named, in the name of the caller and the reason, both audited', async () => {
     const deployment = await quarantined();
     const terminal = new Terminal(deployment);
     const { exitCode, out } = await terminal.run(...REDRIVE, '--yes');
     expect(exitCode).toBe(0);
-    expect(terminal.called).toEqual([{ act: 'redrive', actor: CALLER, reason: 'mended', all: true }]);
     expect(out).toMatch(/Redriven +units 1/);
+    const [frozen, real] = terminal.called as { selection?: string; actor?: string }[];
+    expect(frozen).toEqual({ act: 'redrive', filter: { errorClass: FATAL }, dryRun: true });
+    expect(real).toMatchObject({ act: 'redrive', actor: CALLER, reason: 'mended', from: 0 });
+    expect(real?.selection).toMatch(/^[\w-]{43}$/);
     const trail = await deployment.ledger.auditTrail({ kind: 'run', runId: deployment.runId }, undefined);
-    expect(trail.items).toMatchObject([{ act: 'redrive', actor: CALLER, reason: 'mended' }]);
+    expect(trail.items).toMatchObject([
+      { act: 'redrive', actor: CALLER, reason: 'mended', selection: real?.selection },
+    ]);
     await settle(deployment);
     expect(deployment.records.row('gus')?.status).toBe('EXPIRED');
   });
 
-  it('shows what would come back and asks', async () => {
+  it('shows what would come back and asks; without a yes nothing moves', async () => {
     const deployment = await quarantined();
+    const before = deployment.ledger.contents().units;
     const no = new Terminal(deployment, { answer: '' });
     const refused = await no.run(...REDRIVE);
     expect(refused).toMatchObject({ exitCode: 5, out: '' });
-    expect(refused.err).toContain('small-0');
-    expect(no.called).toEqual([{ act: 'list' }]);
+    expect(refused.err).toMatch(/Selected +units 1/);
+    expect(deployment.ledger.contents().units).toEqual(before);
     const yes = new Terminal(deployment, { answer: 'yes' });
     expect((await yes.run(...REDRIVE)).exitCode).toBe(0);
     expect(yes.called).toHaveLength(2);
+  });
+
+  it('can be held to what a dry run has frozen', async () => {
+    const deployment = await quarantined();
+    const terminal = new Terminal(deployment);
+    const preview = await terminal.json<ActView>('redrive', '--error-class', FATAL, '--dry-run');
+    expect(preview).toMatchObject({ dryRun: true, selected: 1, moved: 0 });
+    const held = ['redrive', '--selection', preview.selection, '--reason', 'as agreed', '--yes'] as const;
+    expect(await terminal.json<ActView>(...held)).toMatchObject({ moved: 1 });
+    expect((await terminal.run(...held)).exitCode).toBe(3);
+  });
+
+  it('of everything leaves out what failed for good, and says how to name it', async () => {
+    const terminal = new Terminal(await quarantined());
+    const { exitCode, err } = await terminal.run('redrive', '--all', '--reason', 'mended', '--yes');
+    expect(exitCode).toBe(3);
+    expect(err).toContain('Left out: 1 units that failed for good');
   });
 
   it('wants --yes where nobody can be asked, and a reason in any case', async () => {
@@ -88,41 +123,54 @@ describe('sweep redrive', () => {
     expect(terminal.called).toEqual([]);
   });
 
-  it('only lists with --dry-run', async () => {
-    const terminal = new Terminal(await quarantined());
-    const { exitCode, out } = await terminal.run('redrive', '--all', '--dry-run');
-    expect(exitCode).toBe(0);
-    expect(out).toContain('small-0');
-    expect(terminal.called).toEqual([{ act: 'list' }]);
-  });
-
-  it('says that there was nothing', async () => {
+  it('says that there was nothing, and does not ask', async () => {
     const terminal = new Terminal(deployAccounts(), { answer: 'yes' });
     expect((await terminal.run('redrive', '--all', '--dry-run')).exitCode).toBe(3);
     expect((await terminal.run(...REDRIVE)).exitCode).toBe(3);
     expect(terminal.questions).toEqual([]);
-    expect((await terminal.run(...REDRIVE, '--yes')).exitCode).toBe(3);
   });
 
-  it.each([
-    ['there is more', { truncated: true }, 'run it again'],
-    ['messages are left', { left: 2 }, '2 messages stay'],
-    ['not all is sent', { published: 0 }, 'the reconciler sends the rest'],
-  ])('is partly done where %s', async (_name, change, sentence) => {
-    const value = { ...DONE, ...change };
-    const terminal = new Terminal(deployAccounts(), answering({ kind: 'answered', value }));
-    const { exitCode, err, out } = await terminal.run(...REDRIVE, '--yes', '--json');
+  it('goes on until nothing of the selection is left, at one rate, and adds up', async () => {
+    const until = '2026-01-01T00:01:00.000Z';
+    const { events, options } = inTurn(
+      { dryRun: true, left: 3 },
+      { moved: 2, published: 2, left: 1, next: 2, paceEndsAt: until },
+      { moved: 1, published: 1, deleted: 3 },
+    );
+    const terminal = new Terminal(deployAccounts(), options);
+    const view = await terminal.json<ActView>('redrive', '--all', '--reason', 'r', '--rate', '2', '--yes');
+    expect(view).toMatchObject({ moved: 3, published: 3, deleted: 3, left: 0, next: null });
+    expect(events[1]).toMatchObject({ selection: 'd', from: 0, perSecond: 2 });
+    expect(events[2]).toMatchObject({ selection: 'd', from: 2, perSecond: 2, startAt: until });
+  });
+
+  it('whose answer is lost in the middle says how to finish it', async () => {
+    const { options } = inTurn({ dryRun: true }, { moved: 2, left: 1, next: 2 });
+    const { exitCode, err } = await new Terminal(deployAccounts(), options).run(
+      'redrive',
+      '--all',
+      '--reason',
+      'r',
+      '--yes',
+    );
     expect(exitCode).toBe(4);
-    expect(err).toContain(sentence);
-    expect(JSON.parse(out)).toEqual(value);
+    expect(err).toContain('--selection d');
+  });
+
+  it('is partly done where more matched than one selection holds', async () => {
+    const { options } = inTurn({ dryRun: true, truncated: true }, { moved: 3, published: 3 });
+    const { exitCode, err } = await new Terminal(deployAccounts(), options).run(
+      'redrive',
+      '--all',
+      '--reason',
+      'r',
+      '--yes',
+    );
+    expect([exitCode, err.includes('run it again')]).toEqual([4, true]);
   });
 
   it.each(['RefusedRequest', 'Runtime.HandlerError'])('says why the function refused: %s', async (errorType) => {
-    const failed = {
-      kind: 'failed',
-      errorType,
-      errorMessage: 'Refused, nothing was changed. Why.',
-    } as const;
+    const failed = { kind: 'failed', errorType, errorMessage: 'Refused, nothing was changed. Why.' } as const;
     const { exitCode, err } = await new Terminal(deployAccounts(), answering(failed)).run(...REDRIVE, '--yes');
     expect([exitCode, err]).toEqual([5, 'sweep: Refused, nothing was changed. Why.\n']);
   });
@@ -132,7 +180,5 @@ describe('sweep redrive', () => {
     const { exitCode, err } = await new Terminal(deployAccounts(), answering(failed)).run(...REDRIVE, '--yes');
     expect(exitCode).toBe(1);
     expect(err).toContain('Function redrive failed with Sandbox.Timedout: Task timed out. See its log.');
-    const silent = answering({ kind: 'answered', value: null });
-    expect((await new Terminal(deployAccounts(), silent).run('quarantine')).exitCode).toBe(1);
   });
 });

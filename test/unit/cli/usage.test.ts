@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { deployAccounts } from '../../helpers/accounts.ts';
 import { Terminal } from './terminal.ts';
 
-const COMMANDS = ['runs', 'show', 'report', 'explain', 'trigger', 'quarantine', 'redrive'];
+const COMMANDS = [
+  ...['runs', 'show', 'report', 'explain', 'trigger', 'quarantine', 'inspect', 'redrive', 'abandon'],
+  ...['pause', 'resume', 'cancel', 'audit'],
+];
 
 describe('sweep', () => {
   it.each([[['--help']], [['runs', '--help']], [['explain', '--help']], [['--version']]])(
@@ -37,6 +40,17 @@ describe('sweep', () => {
     [['explain', 'latest']],
     [['trigger', '--now', '--scheduled-time', '2026-01-01T00:00:00Z']],
     [['redrive', '--reason', 'because']],
+    [['redrive', '--all', '--run', 'r', '--reason', 'because']],
+    [['redrive', '--unit', '7', '--reason', 'because']],
+    [['redrive', '--older-than', '7 days', '--reason', 'because']],
+    [['redrive', '--all', '--rate', '0', '--reason', 'because']],
+    [['abandon', '--reason', 'because']],
+    [['pause']],
+    [['resume', '--yes']],
+    [['cancel', '--reason', 'because']],
+    [['cancel', 'latest', '--yes']],
+    [['inspect', 'latest']],
+    [['quarantine', '--unit', '7']],
   ])('%j is a usage error, with nothing on standard output and no look at AWS', async (args) => {
     const terminal = new Terminal(deployAccounts());
     const { exitCode, out, err } = await terminal.run(...args);
