@@ -19,7 +19,7 @@ describe('the list of what waits', () => {
     const labelled = { copiedAt: begun, copiedGeneration: 0 };
     await layDown(stage, '0', { records: 100, ...labelled });
     stage.world.advance(2 * HOUR_MILLIS);
-    await layDown(stage, '1', { records: 3 });
+    await layDown(stage, '1', { records: 3, ...labelled, copiedAt: begun + HOUR_MILLIS });
     await layDown(stage, '2', {
       records: 1,
       errorClass: 'Denied',
@@ -48,7 +48,7 @@ describe('the list of what waits', () => {
     ]);
     expect(view.listed.map(({ unit, ageHours, messageExpiresAt }) => [unit, ageHours, messageExpiresAt])).toEqual([
       ['0', 2.3, iso(begun + 14 * DAY_MILLIS)],
-      ['1', 0.3, null],
+      ['1', 0.3, iso(begun + HOUR_MILLIS + 14 * DAY_MILLIS)],
       ['2', 0.3, null],
     ]);
   });
