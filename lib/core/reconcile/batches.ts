@@ -21,7 +21,8 @@ export interface SettledBatch {
 export function digestOfParts(slice: Slice, batch: UnitItem, children: readonly UnitItem[]): string {
   const split = new Set(batch.split ?? []);
   const others = slice.entries.filter((_entry, position) => !split.has(position)).map(({ key }) => key);
-  if (batch.keysDigest !== keysDigest(others) || children.length !== split.size) return '';
+  const named = new Set(children.map(({ unit }) => unit));
+  if (batch.keysDigest !== keysDigest(others) || named.size !== split.size) return '';
   for (const child of children) {
     const position = positionOf(child.unit) ?? -1;
     const key = slice.entries[position]?.key;

@@ -60,7 +60,7 @@ describe('one event of several messages', () => {
     const retried = event.filter((_delivery, at) => decisions[at]?.kind === 'retry');
     expect(retried.map(({ body }) => JSON.parse(body).unit)).toEqual(['1']);
     expect(stage.ledger.contents().units.map(({ unit, state }) => `${unit} ${state}`)).toEqual([
-      ...['0 committed', '1 in_progress', '2 committed'],
+      ...['0 committed', '1 published', '2 committed'],
     ]);
   });
 

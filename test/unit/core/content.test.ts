@@ -52,7 +52,7 @@ describe('record content', () => {
     stage.target.heal(`${MARKER}-id-4`);
     await settle(stage);
     const whys = new Set(stage.log.events.map(({ fields }) => fields.why));
-    for (const why of ['records_failed', 'quarantined']) expect(whys).toContain(why);
+    for (const why of ['records_failed', 'isolated']) expect(whys).toContain(why);
     expect(stage.records.writes).toHaveLength(6);
     expect(everythingSaid(stage)).not.toContain(MARKER);
   });

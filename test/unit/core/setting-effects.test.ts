@@ -149,4 +149,38 @@ describe('what a setting changes', () => {
     await decide(free, [await receiveOne(free)]);
     expect(free.admission.grants).toEqual([]);
   });
+
+  it('RedriveGenerations: how often a unit may come back before it must be asked for by name', async () => {
+    for (const redriveGenerations of ['1', '2', '4']) {
+      const stage = await published(accounts(3), { redriveGenerations });
+      for (const { id } of accounts(3)) stage.target.poison(String(id), { class: 'transient', error: 'Throttled' });
+      await settle(stage);
+      let redriven = 0;
+      for (let time = 0; time < 5; time += 1) {
+        const end = await stage.act({ act: 'redrive', all: true, actor: 'eve', reason: 'again' });
+        if (end.kind !== 'done' || !('moved' in end.value)) throw new Error(end.kind);
+        redriven += end.value.moved;
+        await settle(stage);
+      }
+      expect(redriven).toBe(Number(redriveGenerations) - 1);
+    }
+  });
+
+  it('SuccessSamplePercent: how many of the changed records get a line of their own', async () => {
+    const linesAt = async (successSamplePercent: string) => {
+      const stage = await published(accounts(300), { successSamplePercent });
+      await settle(stage);
+      expect(stage.records.writes).toHaveLength(300);
+      return stage.log.named('record');
+    };
+    expect(await linesAt('none')).toEqual([]);
+    const all = await linesAt('100');
+    expect(all).toHaveLength(300);
+    expect(Object.keys(all[0]?.fields ?? {}).sort()).toEqual(
+      ['generation', 'outcome', 'policyVersion', 'position', 'runId', 'unit'].sort(),
+    );
+    const some = (await linesAt('20')).length;
+    expect(some).toBeGreaterThan(30);
+    expect(some).toBeLessThan(90);
+  });
 });

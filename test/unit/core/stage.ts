@@ -6,7 +6,7 @@ import { DAY_MILLIS, formatInstant } from '../../../lib/core/identity/instant.ts
 import type { RunItem, UnitItem } from '../../../lib/core/ledger/items.ts';
 import type { DispatchPorts } from '../../../lib/core/plan/dispatch.ts';
 import type { SettingKey } from '../../../lib/core/policy/settings.ts';
-import type { Deadline } from '../../../lib/core/ports/index.ts';
+import type { Deadline, FailureClass } from '../../../lib/core/ports/index.ts';
 import type { ReconcilePorts } from '../../../lib/core/reconcile/reconcile.ts';
 import { Deployment, type DeploymentOptions } from '../../helpers/deployment.ts';
 import { type Delivery, MemoryMeter, type Row, testSettings, type World } from '../../model/index.ts';
@@ -104,20 +104,34 @@ export function endsIn(world: World, millis: number): Deadline {
   return { remainingMillis: () => end - world.millis };
 }
 
+/** A decision without what is only told of it. */
+export type Brief =
+  | Pick<Extract<Decision, { kind: 'acknowledge' }>, 'kind' | 'why'>
+  | (Pick<Extract<Decision, { kind: 'retry' }>, 'kind' | 'why' | 'afterSeconds'> & {
+      readonly errorClass: string;
+      readonly failureClass: FailureClass;
+    });
+
+export function brief(decision: Decision): Brief {
+  if (decision.kind === 'acknowledge') return { kind: decision.kind, why: decision.why };
+  const { kind, why, afterSeconds, told } = decision;
+  return { kind, why, afterSeconds, errorClass: told.failure.error, failureClass: told.failure.class };
+}
+
 /** Decides deliveries as one event and acknowledges nothing. */
 export async function decide(
   stage: Deployment,
   deliveries: readonly Delivery[],
   more: Partial<ConsumePorts> = {},
   deadline: Deadline = timeLeft(),
-): Promise<readonly Decision[]> {
+): Promise<readonly Brief[]> {
   const ports = consumePorts(stage, more);
   const prepared = await prepareEvent({ ledger: ports.ledger, signer: stage.signer }, deliveries);
-  const decisions: Decision[] = [];
+  const decisions: Brief[] = [];
   for (const delivery of deliveries) {
     const known = prepared.get(delivery.messageId);
     if (known === undefined) throw new Error('a delivery was not prepared');
-    decisions.push(await consume(ports, delivery, known, deadline));
+    decisions.push(brief(await consume(ports, delivery, known, deadline)));
   }
   return decisions;
 }

@@ -200,8 +200,9 @@ describe('views of parts', () => {
     const stage = await published(accounts(3));
     stage.target.poison('a0001', { class: 'permanent', error: 'Denied', requestId: 'req-1' });
     await deliverAll(stage);
-    expect(viewUnit(await theUnit(stage))).toMatchObject({
-      ...{ unit: '0', tenant: 't1', state: 'quarantined', records: 3, attempts: 1, generation: 0 },
+    expect(viewUnit(await theUnit(stage))).toMatchObject({ state: 'committed', split: [1], outcomes: { expired: 2 } });
+    expect(viewUnit(await theUnit(stage, '0.1'))).toMatchObject({
+      ...{ unit: '0.1', tenant: 't1', state: 'quarantined', records: 1, attempts: 1, generation: 0 },
       ...{ reason: 'permanent_failure', errorClass: 'Denied', requestId: 'req-1', notBefore: null, outcomes: {} },
     });
   });
