@@ -119,7 +119,8 @@ function grantSigning(to: SweepFunction, { signingSecret }: Grantables): void {
   to.allow(['secretsmanager:GetSecretValue'], signingSecret.secretArn);
 }
 
-function recordTableArn(scope: Construct, { recordTableName }: SettingTexts): string {
+/** The table of the records, by its name alone: it is not part of the stack. */
+export function recordTableArn(scope: Construct, { recordTableName }: SettingTexts): string {
   return Stack.of(scope).formatArn({ service: 'dynamodb', resource: 'table', resourceName: recordTableName });
 }
 

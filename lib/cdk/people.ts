@@ -1,38 +1,15 @@
-import { Stack } from 'aws-cdk-lib';
+import { Fn, Stack, Token } from 'aws-cdk-lib';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import { recordTableArn } from './grants.ts';
 import type { PipelineResources } from './pipeline-resources.ts';
+import type { SettingTexts } from './setting-texts.ts';
 import { OPEN_INDEX } from './storage.ts';
 
 type Pipeline = Pick<
   PipelineResources,
-  'ledgerTable' | 'queues' | 'terminalLog' | 'dispatcher' | 'consumer' | 'redrive' | 'reconciler'
+  'settings' | 'ledgerTable' | 'queues' | 'terminalLog' | 'dispatcher' | 'consumer' | 'redrive' | 'reconciler'
 >;
-
-function statement(actions: readonly string[], resources: readonly string[]): PolicyStatement {
-  return new PolicyStatement({ actions: [...actions], resources: [...resources] });
-}
-
-/** What `sweep` reads: the stack's outputs, the ledger, the depths of the queues; and the logs. Nothing of a record. */
-function readStatements(scope: Construct, pipeline: Pipeline): PolicyStatement[] {
-  const { ledgerTable, queues, terminalLog, dispatcher, consumer, redrive, reconciler } = pipeline;
-  const logGroups = [dispatcher, consumer, redrive, reconciler].map(({ logGroup }) => logGroup).concat(terminalLog);
-  return [
-    statement(['cloudformation:DescribeStacks'], [Stack.of(scope).stackId]),
-    statement(
-      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'],
-      [ledgerTable.tableArn, `${ledgerTable.tableArn}/index/${OPEN_INDEX}`],
-    ),
-    statement(
-      ['sqs:GetQueueAttributes'],
-      [queues.work, queues.deadLetter, queues.missedStarts].map(({ queueArn }) => queueArn),
-    ),
-    statement(
-      ['logs:FilterLogEvents', 'logs:GetLogEvents'],
-      logGroups.map(({ logGroupArn }) => logGroupArn),
-    ),
-  ];
-}
 
 /**
  * The two policies for people. Neither writes a table or a queue: whoever acts does so through the redrive function,
@@ -58,4 +35,59 @@ export function addPeoplePolicies(
     ],
   });
   return { reader, operator };
+}
+
+/** What `sweep` reads: outputs of the stack, ledger, depths of the queues, what decides about a record; and the logs. */
+function readStatements(scope: Construct, pipeline: Pipeline): PolicyStatement[] {
+  const { settings, ledgerTable, queues, terminalLog, dispatcher, consumer, redrive, reconciler } = pipeline;
+  const logGroups = [dispatcher, consumer, redrive, reconciler].map(({ logGroup }) => logGroup).concat(terminalLog);
+  return [
+    statement(['cloudformation:DescribeStacks'], [Stack.of(scope).stackId]),
+    statement(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'], [ledgerTable.tableArn]),
+    statement(['dynamodb:Query'], [`${ledgerTable.tableArn}/index/${OPEN_INDEX}`]),
+    explainStatement(scope, settings),
+    statement(
+      ['sqs:GetQueueAttributes'],
+      [queues.work, queues.deadLetter, queues.missedStarts].map(({ queueArn }) => queueArn),
+    ),
+    statement(
+      ['logs:FilterLogEvents', 'logs:GetLogEvents', 'logs:StartQuery', 'logs:GetQueryResults'],
+      logGroups.map(({ logGroupArn }) => logGroupArn),
+    ),
+  ];
+}
+
+/**
+ * One record at a time, and of it what the policy names only: a call that asks for another attribute, or for whole
+ * records, is denied. Both conditions are needed: a call that names no attributes meets the first.
+ */
+function explainStatement(scope: Construct, settings: SettingTexts): PolicyStatement {
+  return new PolicyStatement({
+    actions: ['dynamodb:GetItem'],
+    resources: [recordTableArn(scope, settings)],
+    conditions: {
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': decidingAttributes(settings) },
+      StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+    },
+  });
+}
+
+/** The attributes that `sweep explain` may ask for; a setting left blank is an entry that no attribute can equal. */
+function decidingAttributes(settings: SettingTexts): string[] {
+  const joined = [
+    settings.partitionKeyAttribute,
+    settings.sortKeyAttribute,
+    settings.tenantAttribute,
+    settings.timestampAttribute,
+    settings.stateAttribute,
+    settings.expiredAtAttribute,
+    settings.operationKeyAttribute,
+    settings.holdAttributes,
+  ].join(',');
+  // Split where the texts are known: the hold attributes are a list in one text.
+  return Token.isUnresolved(joined) ? Fn.split(',', joined) : joined.split(',').filter((name) => name !== '');
+}
+
+function statement(actions: readonly string[], resources: readonly string[]): PolicyStatement {
+  return new PolicyStatement({ actions: [...actions], resources: [...resources] });
 }

@@ -110,6 +110,8 @@ export class Deployment {
         return `<${plainName(String(operands[0]))}>`;
       case 'Fn::Join':
         return (values()[1] as unknown[]).join(String(operands[0]));
+      case 'Fn::Split':
+        return String(values()[1]).split(String(operands[0]));
       case 'Fn::Contains':
         return (values()[0] as unknown[]).includes(values()[1]);
       case 'Fn::Sub':

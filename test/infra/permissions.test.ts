@@ -2,12 +2,14 @@ import { CfnParameter, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { LedgersweepPipeline } from '../../lib/cdk/index.ts';
+import { Deployment } from './cloudformation.ts';
 import { app, PROPS, pipelineTemplate, plainName, rendered, resource, resources, stackTemplate } from './synthesis.ts';
 
 interface Statement {
   readonly Action: string | readonly string[];
   readonly Effect: string;
   readonly Resource: unknown;
+  readonly Condition?: unknown;
 }
 
 interface Grant {
@@ -21,18 +23,21 @@ interface Grant {
 const template = stackTemplate();
 const list = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);
 
-/** Every action on every resource of one of the policies for people. */
+/** Every action on every resource of one of the policies for people; `if` where a condition is on it. */
 function peopleMay(synthesised: Template, name: string): Record<string, string[]> {
-  const { Statement } = resource(synthesised, 'AWS::IAM::ManagedPolicy', name).Properties.PolicyDocument as {
-    Statement: readonly Statement[];
-  };
   const rows: Record<string, string[]> = {};
-  for (const statement of Statement) {
-    for (const on of list(statement.Resource)) {
-      rows[rendered(on)] = [...(rows[rendered(on)] ?? []), ...list(statement.Action)].sort();
+  for (const { Action, Resource, Condition } of peopleStatements(synthesised, name)) {
+    for (const on of list(Resource)) {
+      const row = Condition === undefined ? rendered(on) : `${rendered(on)} if`;
+      rows[row] = [...(rows[row] ?? []), ...list(Action)].sort();
     }
   }
   return rows;
+}
+
+function peopleStatements(synthesised: Template, name: string): readonly Statement[] {
+  const { PolicyDocument } = resource(synthesised, 'AWS::IAM::ManagedPolicy', name).Properties;
+  return (PolicyDocument as { readonly Statement: readonly Statement[] }).Statement;
 }
 
 /** Every single right that a template gives to a role. */
@@ -223,12 +228,13 @@ describe('the construct, whose mode is known at synthesis', () => {
 });
 
 describe('policies for people', () => {
-  const LOOK = ['logs:FilterLogEvents', 'logs:GetLogEvents'];
-  const LEDGER = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
+  const POLICIES = ['ReaderPolicy', 'OperatorPolicy'];
+  const LOOK = ['logs:FilterLogEvents', 'logs:GetLogEvents', 'logs:GetQueryResults', 'logs:StartQuery'];
   const READER = {
     '<AWS::StackId>': ['cloudformation:DescribeStacks'],
-    '<LedgerTable>': LEDGER,
-    '<LedgerTable>/index/open': LEDGER,
+    '<LedgerTable>': ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'],
+    '<LedgerTable>/index/open': ['dynamodb:Query'],
+    [`${RECORDS} if`]: ['dynamodb:GetItem'],
     '<WorkQueue>': ['sqs:GetQueueAttributes'],
     '<DeadLetterQueue>': ['sqs:GetQueueAttributes'],
     '<MissedStartsQueue>': ['sqs:GetQueueAttributes'],
@@ -239,7 +245,7 @@ describe('policies for people', () => {
     '<TerminalLog>': LOOK,
   };
 
-  it('let a reader read what `sweep` shows, and nothing of a record', () => {
+  it('let a reader read what `sweep` shows', () => {
     expect(peopleMay(template, 'ReaderPolicy')).toEqual(READER);
   });
 
@@ -249,6 +255,42 @@ describe('policies for people', () => {
       '<RedriveFunction>': ['lambda:InvokeFunction'],
       '<DispatcherFunction>': ['lambda:InvokeFunction'],
     });
+  });
+
+  it.each(POLICIES)('let nobody with the %s read another attribute of a record than the policy names', (name) => {
+    const held = new Deployment({ HoldAttributes: 'legalHold,dispute', TenantAttribute: 'team' });
+    const { PolicyDocument } = held.resources('AWS::IAM::ManagedPolicy')[name] ?? {};
+    const { Statement } = PolicyDocument as { readonly Statement: readonly Statement[] };
+    expect(Statement.flatMap(({ Condition }) => Condition ?? [])).toEqual([
+      {
+        'ForAllValues:StringEquals': {
+          'dynamodb:Attributes': [
+            ...['id', '', 'team', 'lastActivity', 'status', 'expiredAt', 'sweepOperationKey'],
+            ...['legalHold', 'dispute'],
+          ],
+        },
+        StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+      },
+    ]);
+  });
+
+  it.each(POLICIES)('let whoever has the %s write nothing, and hold no wildcard', (name) => {
+    const rows = Object.entries(peopleMay(template, name));
+    const actions = rows.flatMap(([, row]) => row).filter((action) => action !== 'lambda:InvokeFunction');
+    expect(actions.filter((action) => !/^[a-z]+:(Describe|BatchGet|Get|Query|Filter|StartQuery)/.test(action))).toEqual(
+      [],
+    );
+    expect(rows.flat(2).filter((text) => text.includes('*'))).toEqual([]);
+  });
+
+  it('fit into what IAM takes of a policy, where the names are as long as an environment has room for', () => {
+    const ARN = 'x'.repeat(170);
+    const NAME = 'x'.repeat(300);
+    const document = JSON.stringify(peopleStatements(template, 'OperatorPolicy'), (_, value: object | string) => {
+      if (typeof value !== 'object' || !('Ref' in value)) return 'Fn::GetAtt' in Object(value) ? ARN : value;
+      return String(value.Ref).startsWith('AWS::') ? ARN.slice(0, 20) : NAME;
+    });
+    expect(document.length).toBeLessThan(6_144);
   });
 
   it('are attached to nobody: that is for the account to decide', () => {
