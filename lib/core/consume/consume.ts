@@ -1,6 +1,6 @@
 import { splitUnitOf } from '../identity/keys.ts';
-import type { PastPause } from '../ledger/items.ts';
-import { REMAINING_TIME_MARGIN_MILLIS } from '../policy/budget.ts';
+import type { PastPause, RunItem, UnitItem } from '../ledger/items.ts';
+import { REMAINING_TIME_MARGIN_MILLIS, TIME_BUDGETS } from '../policy/budget.ts';
 import { type Deadline, type Failure, failureOf, type Log } from '../ports/index.ts';
 import { redriveByHand } from '../redrive/by-hand.ts';
 import { deferralSeconds } from '../retry.ts';
@@ -69,7 +69,7 @@ async function decide(
     case 'paused':
       return new Attempt(ports, delivery, first.work, deadline).hold();
     case 'cancelled':
-      return settle(ports, delivery, { kind: 'cancelled', unit: loaded.unit });
+      return settle(ports, delivery, { kind: 'cancelled', run: first.work.run, unit: loaded.unit });
     case 'open':
       return carryOut(ports, delivery, prepared, passage.pauses, deadline);
   }
@@ -108,7 +108,7 @@ async function settle(
       return { kind: 'acknowledge', why: 'terminal', told: {} };
     }
     case 'cancelled':
-      return closeCancelled(ports, judgement);
+      return closeCancelled(ports, delivery, judgement);
     case 'quarantined':
       return settleQuarantined(ports, delivery, judgement);
     case 'spent':
@@ -132,13 +132,24 @@ function giveUp(
   return quarantineUnit(ports, work, delivery.body, { reason, failure, told });
 }
 
+const IN_HAND: Failure = { class: 'deferred', error: 'InProgressElsewhere' };
+
+/** True where another delivery may have the unit in hand and is about to say what it did. */
+function mayBeInHand(run: RunItem, unit: UnitItem, now: number): boolean {
+  const { functionTimeoutSeconds } = TIME_BUDGETS[run.settings.batchTimeBudgetSeconds];
+  return unit.state === 'in_progress' && now - unit.since < functionTimeoutSeconds * 1000;
+}
+
 /** A unit of a cancelled run that had been started is closed by the next delivery; its item tells what was counted. */
 async function closeCancelled(
   ports: ConsumePorts,
-  { unit }: Extract<Judgement, { kind: 'cancelled' }>,
+  delivery: Delivery,
+  { run, unit }: Extract<Judgement, { kind: 'cancelled' }>,
 ): Promise<Decision> {
   if (unit !== undefined) {
     const now = ports.clock.now();
+    // Closed by a duplicate, it would keep nothing of what the delivery before had changed.
+    if (mayBeInHand(run, unit, now)) return retryOf(ports, delivery, 'in_progress_elsewhere', IN_HAND);
     const { generation, attempts } = unit;
     const reason = unit.startedAt === undefined ? 'cancelled' : 'cancelled_after_start';
     await ports.ledger.moveUnit(unit, 'cancel', { generation, attempts }, { since: now, finishedAt: now, reason });

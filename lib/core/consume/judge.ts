@@ -24,7 +24,7 @@ export type Judgement =
   | { readonly kind: 'split'; readonly work: Work; readonly positions: readonly number[] }
   /** The unit waits for a person; this delivery is a duplicate, or was moved back by hand. */
   | { readonly kind: 'quarantined'; readonly work: Work; readonly unit: UnitItem }
-  | { readonly kind: 'cancelled'; readonly unit: UnitItem | undefined }
+  | { readonly kind: 'cancelled'; readonly run: RunItem; readonly unit: UnitItem | undefined }
   /** Its attempts in the ledger are spent, so that a crash loop is stopped by its own count; or it is over its age. */
   | { readonly kind: 'spent'; readonly work: Work; readonly reason: 'attempts_spent' | 'too_old' }
   | { readonly kind: 'bad'; readonly reason: string };
@@ -65,7 +65,7 @@ export function judge(
     // A split unit exists from the moment its batch commits without it.
     if (reference.unit !== batchUnit(slice.ordinal)) return { kind: 'bad', reason: 'unknown_unit' };
     if (reference.generation !== 0) return { kind: 'bad', reason: 'unknown_generation' };
-    if (run.status === 'cancelled') return { kind: 'cancelled', unit };
+    if (run.status === 'cancelled') return { kind: 'cancelled', run, unit };
     return isTooOld(run, unit, now, pauses) ? { kind: 'spent', work, reason: 'too_old' } : { kind: 'work', work };
   }
   if (isTerminalUnit(unit.state)) {
@@ -75,7 +75,7 @@ export function judge(
   if (reference.generation < unit.generation) return { kind: 'settled', why: 'stale' };
   if (reference.generation > unit.generation) return { kind: 'bad', reason: 'unknown_generation' };
   if (unit.state === 'quarantined' || unit.state === 'uncertain') return { kind: 'quarantined', work, unit };
-  if (run.status === 'cancelled') return { kind: 'cancelled', unit };
+  if (run.status === 'cancelled') return { kind: 'cancelled', run, unit };
   if (unit.attempts >= run.settings.maxAttempts) return { kind: 'spent', work, reason: 'attempts_spent' };
   return isTooOld(run, unit, now, pauses) ? { kind: 'spent', work, reason: 'too_old' } : { kind: 'work', work };
 }

@@ -238,6 +238,34 @@ describe('cancelling a run', () => {
     expect(plays).toBe(1 + 4 * calls.length);
   });
 
+  it('leaves a unit to the delivery that has it in hand: a duplicate does not close it over what was done', async () => {
+    const stage = await published(accounts(200), { batchSize: '200' }, { target: { recordsPerCall: 5 } });
+    const [copy] = stage.queue.work.copies();
+    await actedAtWork(stage, 10_000, async () => {
+      await ask(stage, 'cancel', { run: stage.runId });
+      if (copy !== undefined) stage.queue.work.add(copy);
+      await stage.consume(await stage.receive(), { name: 'of the duplicate' });
+    });
+    const whys = stage.decisions.map(({ why }) => why);
+    expect([whys[0], whys.filter((why) => why === 'cancelled').length]).toEqual(['in_progress_elsewhere', 1]);
+    const run = await settled(stage);
+    expect(stage.records.writes.length).toBeGreaterThan(0);
+    checkCounts(run, stage.records.writes.length);
+    expect(stage.queue.work.copies()).toEqual([]);
+  });
+
+  it('closes a unit whose consumer died with the next delivery of its message', async () => {
+    const stage = await published(accounts(3));
+    stage.crew.interference = { fate: ({ name }) => (name === 'target.apply' ? 'crash' : 'go') };
+    await stage.consume(await stage.receive());
+    stage.crew.interference = NO_INTERFERENCE;
+    await ask(stage, 'cancel', { run: stage.runId });
+    expect(statesOf(stage)).toEqual({ 0: 'in_progress' });
+    await settled(stage);
+    expect(statesOf(stage)).toEqual({ 0: 'cancelled' });
+    expect(stage.queue.work.copies()).toEqual([]);
+  });
+
   it('killed before it closed what waits sends nothing of it; asked for again, it closes it', async () => {
     const stage = await killedBeforeClosing();
     stage.world.advance(MINUTE_MILLIS);
