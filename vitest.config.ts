@@ -41,7 +41,8 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 240_000,
           hookTimeout: 300_000,
-          fileParallelism: false,
+          // Each has a local AWS of its own; most of their time is waiting.
+          maxWorkers: 2,
         },
       },
     ],
