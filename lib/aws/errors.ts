@@ -6,7 +6,7 @@ interface SdkError {
   /** Of network errors: `ECONNRESET`. */
   readonly code?: string;
   readonly $fault?: 'client' | 'server';
-  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string; readonly attempts?: number };
   readonly CancellationReasons?: readonly { readonly Code?: string }[];
   readonly cause?: unknown;
 }
@@ -37,7 +37,12 @@ const TRANSIENT: readonly string[] = [
   'Abort',
   'ExpiredToken',
   'RequestExpired',
+  // What a host hears whose clock is off: the SDK takes the difference from the answer, and the next call is signed right.
   'RequestTimeTooSkewed',
+  'RequestInTheFuture',
+  'AuthFailure',
+  'InvalidSignature',
+  'SignatureDoesNotMatch',
   // Faults of the service
   'InternalServer',
   'InternalFailure',
@@ -74,9 +79,15 @@ export function classify(thrown: unknown): Failure {
   return {
     class: classOf(error, code),
     error: code,
+    ...(wasRefused(error) ? { effect: 'none' as const } : {}),
     ...(requestId === undefined ? {} : { requestId }),
     ...(cause === undefined ? {} : { cause }),
   };
+}
+
+/** True where the only attempt was answered with a fault of the caller: such a call was not carried out. */
+function wasRefused({ $metadata: { httpStatusCode = 0, attempts } = {} }: SdkError): boolean {
+  return attempts === 1 && httpStatusCode >= 400 && httpStatusCode < 500;
 }
 
 /** Makes one SDK call; whatever it throws comes out as a PortError. */

@@ -97,7 +97,7 @@ class Application {
       const failure = failureOf(error);
       for (const item of items) this.#failures.set(item.key, failure);
     }
-    for (const item of items) this.#tried.add(item.key);
+    for (const { key } of items) if (this.#failures.get(key)?.effect !== 'none') this.#tried.add(key);
   }
 
   /** A deletion that finds nothing where an earlier try may have deleted it: we cannot say that somebody else did. */

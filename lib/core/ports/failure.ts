@@ -9,6 +9,8 @@ export interface Failure {
   /** The error's code or name, never its message: messages may quote record content. */
   readonly error: string;
   readonly requestId?: string;
+  /** The service refused the call as a whole, so nothing came of it; absent where something may have. */
+  readonly effect?: 'none';
   /** Code or name of the error beneath, such as `ECONNRESET`; never its message. */
   readonly cause?: string;
 }

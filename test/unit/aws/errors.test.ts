@@ -24,6 +24,7 @@ describe('classification', () => {
     ['our own transaction, still under way', sdkError('TransactionInProgressException', 400), 'transient'],
     ['a fault of the service', sdkError('InternalServerError', 500, 'server'), 'transient'],
     ['an unknown fault of the service', sdkError('Whatever', 503, 'server'), 'transient'],
+    ['a host whose clock is off', sdkError('InvalidSignatureException', 403), 'transient'],
     ['a lapsed session', sdkError('ExpiredTokenException', 400), 'transient'],
     ['a missing right', sdkError('AccessDeniedException', 400), 'permanent'],
     ['a malformed request', sdkError('ValidationException', 400), 'permanent'],
@@ -32,6 +33,15 @@ describe('classification', () => {
     ['any other fault of the caller', sdkError('AWS.SimpleQueueService.NonExistentQueue', 400), 'permanent'],
   ])('%s', (_what, error, wanted) => {
     expect(classify(error)).toEqual({ class: wanted, error: error.name, requestId: 'request-1' });
+  });
+
+  it('a call whose only attempt the service refused had no effect; of any other nobody knows', () => {
+    const answered = (status: number, attempts: number) =>
+      Object.assign(new Error('x'), { name: 'Whatever', $metadata: { httpStatusCode: status, attempts } });
+    expect(classify(answered(403, 1)).effect).toBe('none');
+    for (const error of [answered(403, 2), answered(500, 1), new Error('socket hang up')]) {
+      expect(classify(error)).not.toHaveProperty('effect');
+    }
   });
 
   it('P37: a call that ran out of time is transient, and so is a broken connection', () => {
