@@ -43,6 +43,7 @@ export default defineConfig({
           hookTimeout: 300_000,
           // Each has a local AWS of its own; most of their time is waiting.
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
