@@ -104,7 +104,7 @@ async function settle(
     case 'split': {
       const { work, positions } = judgement;
       const units = positions.map((position) => splitUnitOf(work.reference.unit, position));
-      await ensureCopies(ports, work, units);
+      await ensureCopies(ports, work.run, units);
       return { kind: 'acknowledge', why: 'terminal', told: {} };
     }
     case 'cancelled':

@@ -1,7 +1,6 @@
-import type { UnitItem } from '../ledger/items.ts';
+import type { RunItem, UnitItem } from '../ledger/items.ts';
 import type { Clock, Ledger, Queue, Signer, UnitRef } from '../ports/index.ts';
 import { encodeReference, groupOf, referenceTo } from '../publish/reference.ts';
-import type { Work } from './judge.ts';
 
 export interface CopyPorts {
   readonly ledger: Ledger;
@@ -34,9 +33,8 @@ export async function sendCopy(ports: Omit<CopyPorts, 'signer'>, body: string, u
 
 const LOAD_AT_ONCE = 10;
 
-/** Sees to it that those records split from a batch which wait for a person have their messages. */
-export async function ensureCopies(ports: CopyPorts, work: Work, units: readonly string[]): Promise<void> {
-  const { run } = work;
+/** Sees to it that those of a run's units which wait for a person have their messages. */
+export async function ensureCopies(ports: CopyPorts, run: RunItem, units: readonly string[]): Promise<void> {
   const refs: readonly UnitRef[] = units.map((unit) => ({ runId: run.runId, unit }));
   for (let start = 0; start < refs.length; start += LOAD_AT_ONCE) {
     for (const { unit } of await ports.ledger.load(refs.slice(start, start + LOAD_AT_ONCE))) {

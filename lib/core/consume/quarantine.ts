@@ -146,7 +146,7 @@ export async function isolateRecords(
   if (moved.kind === 'refused') return 'moved-on';
   await ensureCopies(
     ports,
-    work,
+    work.run,
     children.map(({ unit }) => unit),
   );
   const isolated = failed.map(({ position, failure }) => ({

@@ -1,6 +1,6 @@
-import { hasCopy } from '../consume/copies.ts';
+import { ensureCopies, hasCopy } from '../consume/copies.ts';
 import { followControl, repeatedly } from '../control/intake.ts';
-import type { Deadline, Intake } from '../ports/index.ts';
+import { type Deadline, failureOf, type Intake, type OpenUnit } from '../ports/index.ts';
 import { publishDue } from '../publish/due.ts';
 import { everyItem } from '../read/pages.ts';
 import { type Tended, tendDeadLetters } from '../redrive/tend.ts';
@@ -46,6 +46,9 @@ const MARGIN_MILLIS = 20_000;
 /** Messages of the dead-letter queue that one pass looks at. */
 const LETTERS_PER_PASS = 2_000;
 
+/** Copies that one pass makes up for. */
+const COPIES_PER_PASS = 100;
+
 /** A copy that was sent so shortly before may not be seen yet. */
 const COPY_SHOWS_MILLIS = 10 * 60_000;
 
@@ -54,18 +57,32 @@ function add(sum: ReconcileResult, part: Partial<ReconcileResult>): ReconcileRes
   return Object.fromEntries(keys.map((key) => [key, sum[key] + (part[key] ?? 0)])) as unknown as ReconcileResult;
 }
 
+/** A queue that refuses one message is no reason to leave the rest of the pass undone. */
+async function makeUpForCopy(ports: ReconcilePorts, { runId, unit }: OpenUnit): Promise<void> {
+  try {
+    const run = await ports.ledger.readRun(runId);
+    if (run !== undefined) await ensureCopies(ports, run, [unit]);
+  } catch (error) {
+    ports.log.event('warn', 'copy_failed', { runId, unit, errorClass: failureOf(error).error });
+  }
+}
+
 /**
  * Compares the copies that should lie in the dead-letter queue with those that do. Messages expire and queues are
- * purged; the ledger keeps the units all the same, and a redrive makes their messages anew.
+ * purged; the ledger keeps the units all the same, and a redrive makes their messages anew. A unit that never got its
+ * copy, because whoever gave it up died before, gets it here. Returns how many are missing.
  */
-async function missingLetters({ ledger, clock, log }: ReconcilePorts, tended: Tended): Promise<number> {
-  if (!tended.complete) return 0;
+async function missingLetters(ports: ReconcilePorts, tended: Tended): Promise<number> {
+  const { ledger, clock, log } = ports;
   const before = clock.now() - COPY_SHOWS_MILLIS;
   let copied = 0;
+  const without: OpenUnit[] = [];
   for await (const unit of everyItem((cursor) => ledger.openUnits({ state: 'quarantined' }, cursor))) {
-    if (hasCopy(unit) && (unit.copiedAt ?? 0) < before) copied += 1;
+    if (hasCopy(unit)) copied += (unit.copiedAt ?? 0) < before ? 1 : 0;
+    else if (unit.since < before && without.length < COPIES_PER_PASS) without.push(unit);
   }
-  const missing = Math.max(0, copied - tended.waiting);
+  for (const unit of without) await makeUpForCopy(ports, unit);
+  const missing = tended.complete ? Math.max(0, copied - tended.waiting) : 0;
   if (missing > 0) log.event('error', 'dead_letters_missing', { units: missing, quarantined: copied });
   return missing;
 }

@@ -179,3 +179,18 @@ describe('the digest of a split batch', () => {
     expect(digestOfParts(slice, changed, others)).not.toBe(slice.keysDigest);
   });
 });
+
+it('a record whose consumer died before it could send the message gets its message from the reconciler', async () => {
+  const stage = await published(accounts(3));
+  stage.target.poison(id(1), DENIED);
+  stage.crew.interference = { fate: ({ name }) => (name === 'queue.sendDeadLetter' ? 'crash' : 'go') };
+  await stage.consume(await stage.receive());
+  stage.crew.interference = { fate: () => 'go' };
+  stage.queue.purge();
+  await stage.reconcile();
+  expect(stage.queue.deadLetters.copies()).toEqual([]);
+  stage.world.advance(11 * 60_000);
+  for (const _pass of [1, 2]) await stage.reconcile();
+  expect(stage.queue.deadLetters.copies().map(({ labels }) => labels.generation)).toEqual(['0']);
+  expect(await theUnit(stage, '0.1')).toMatchObject({ state: 'quarantined', copiedGeneration: 0 });
+});
