@@ -1,4 +1,4 @@
-import { Fn, Stack, Token } from 'aws-cdk-lib';
+import { Aws, Fn, Stack, Token } from 'aws-cdk-lib';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { recordTableArn } from './grants.ts';
@@ -42,7 +42,7 @@ function readStatements(scope: Construct, pipeline: Pipeline): PolicyStatement[]
   const { settings, ledgerTable, queues, terminalLog, dispatcher, consumer, redrive, reconciler } = pipeline;
   const logGroups = [dispatcher, consumer, redrive, reconciler].map(({ logGroup }) => logGroup).concat(terminalLog);
   return [
-    statement(['cloudformation:DescribeStacks'], [Stack.of(scope).stackId]),
+    statement(['cloudformation:DescribeStacks'], [stackByName(scope)]),
     statement(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'], [ledgerTable.tableArn]),
     statement(['dynamodb:Query'], [`${ledgerTable.tableArn}/index/${OPEN_INDEX}`]),
     explainStatement(scope, settings),
@@ -55,6 +55,15 @@ function readStatements(scope: Construct, pipeline: Pipeline): PolicyStatement[]
       logGroups.map(({ logGroupArn }) => logGroupArn),
     ),
   ];
+}
+
+/**
+ * `sweep` asks by the stack's name, and is then judged by an ARN that ends in a literal `*`: the ARN with the stack's
+ * id would not cover it.
+ */
+function stackByName(scope: Construct): string {
+  const resourceName = `${Aws.STACK_NAME}/*`;
+  return Stack.of(scope).formatArn({ service: 'cloudformation', resource: 'stack', resourceName });
 }
 
 /**
