@@ -1,5 +1,6 @@
-import type { EpochMillis } from '../core/identity/instant.ts';
+import { type EpochMillis, formatInstant } from '../core/identity/instant.ts';
 import type { RunItem } from '../core/ledger/items.ts';
+import type { Ledger } from '../core/ports/ledger.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { PipelineOutputs } from './outputs.ts';
 import type { Session } from './session.ts';
@@ -35,6 +36,7 @@ export async function waitForPlan(
     const run = await ledger.readRun(runId);
     begun ||= isBegun(run, before);
     if (run !== undefined && begun && !isOnItsWay(run) && !isTakenUp(run, clock.now())) return run;
+    if (begun && run?.status === 'publishing' && (await isHeldBack(session, ledger, run))) return run;
     const waited = clock.now() - start;
     if (!begun && waited >= APPEAR_MILLIS) throw neverBegun(runId, outputs, run);
     if (waited >= PLANNED_MILLIS) throw stillOnItsWay(runId, outputs.stackName);
@@ -43,6 +45,17 @@ export async function waitForPlan(
     said = progress;
     await clock.sleep(POLL_MILLIS);
   }
+}
+
+/** A paused policy publishes nothing, for days if need be: nobody is to wait for that. */
+async function isHeldBack(session: Session, ledger: Ledger, { policyId }: RunItem): Promise<boolean> {
+  const { pause } = await ledger.readControl(policyId);
+  if (pause === undefined) return false;
+  const since = formatInstant(pause.at);
+  session.say(
+    `The policy is paused since ${since} by ${pause.actor}: the run is planned, and sent once it is resumed.`,
+  );
+  return true;
 }
 
 /** True where a dispatcher has made the run, or taken up again the one that was refused. */

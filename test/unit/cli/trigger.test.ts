@@ -23,6 +23,16 @@ describe('sweep trigger', () => {
     expect(out).toContain('planned 8');
   });
 
+  it('does not wait for a policy that is paused: the run is planned, and sent once it is resumed', async () => {
+    const deployment = deployAccounts();
+    await deployment.act({ act: 'pause', actor: 'eve', reason: 'to look first' });
+    const terminal = new Terminal(deployment);
+    const { exitCode, out, err } = await terminal.run('trigger', '--scheduled-time', NEW_YEAR, '--yes');
+    expect([exitCode, err.includes('paused since')]).toEqual([0, true]);
+    expect(out).toMatch(/Status +publishing/);
+    expect(deployment.queue.sent).toEqual([]);
+  });
+
   it('takes this second for --now', async () => {
     const deployment = reporting();
     deployment.world.advance(1_999);
