@@ -12,7 +12,7 @@ export function aSelection(count: number, policyId = `p-${randomUUID()}`): Selec
     unit: n % 3 === 0 ? `${n * 11}.${(n * 7) % 1_000}` : String(n * 11),
     generation: n % 5 === 0 ? 1 : 0,
   }));
-  return { policyId, digest: `digest-${randomUUID()}`, at: T0, units };
+  return { policyId, act: 'redrive', digest: `digest-${randomUUID()}`, at: T0, units };
 }
 
 /** What every ledger must do with what a person chose, and with messages that a person gave up. */

@@ -8,6 +8,7 @@ import type { LedgerTable } from './table.ts';
 
 const SELECTION_FIELDS = {
   policyId: 'text',
+  act: 'text',
   digest: 'text',
   at: 'number',
 } as const satisfies Record<Exclude<keyof Selection, 'units'>, Field>;

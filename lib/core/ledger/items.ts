@@ -316,6 +316,8 @@ export interface SelectedUnit {
 /** What an act chose, frozen. Its digest is its name. */
 export interface Selection {
   readonly policyId: string;
+  /** What it was made for; no other act takes it. */
+  readonly act: 'redrive' | 'abandon';
   readonly digest: string;
   readonly at: EpochMillis;
   /** Sorted by run, then by ordinal and position. */

@@ -76,7 +76,7 @@ async function verifySelections(
     let verdict = known.get(selection);
     if (verdict === undefined) {
       const found = await ledger.readSelection(policyId, selection);
-      const whole = found !== undefined && selectionDigest(found.units) === selection;
+      const whole = found !== undefined && selectionDigest(found) === selection;
       verdict = found === undefined ? 'selection-missing' : whole ? 'whole' : 'selection-altered';
       known.set(selection, verdict);
     }

@@ -28,9 +28,13 @@ export interface Chosen {
   readonly truncated: boolean;
 }
 
-/** The digest of a selection: of its units in their order. */
-export function selectionDigest(units: readonly SelectedUnit[]): string {
-  return digestOf(['selection', ...units.flatMap(({ runId, unit, generation }) => [runId, unit, String(generation)])]);
+/** The digest of a selection: of its act and of its units in their order. */
+export function selectionDigest({ act, units }: Pick<Selection, 'act' | 'units'>): string {
+  return digestOf([
+    'selection',
+    act,
+    ...units.flatMap(({ runId, unit, generation }) => [runId, unit, String(generation)]),
+  ]);
 }
 
 export function matches(unit: OpenUnit, filter: UnitFilter, now: EpochMillis): boolean {
@@ -92,6 +96,7 @@ async function whyNot(
 async function select(
   ports: { readonly ledger: Ledger; readonly clock: Clock },
   policyId: string,
+  act: Selection['act'],
   filter: UnitFilter,
   eligibility: Eligibility,
 ): Promise<Chosen> {
@@ -112,7 +117,8 @@ async function select(
     }
   }
   units.sort((a, b) => (a.runId === b.runId ? compareUnits(a.unit, b.unit) : a.runId < b.runId ? -1 : 1));
-  return { selection: { policyId, digest: selectionDigest(units), at: now, units }, leftOut, truncated };
+  const digest = selectionDigest({ act, units });
+  return { selection: { policyId, act, digest, at: now, units }, leftOut, truncated };
 }
 
 export const NOTHING_LEFT_OUT: LeftOut = { permanent: 0, generations: 0, cancelledRun: 0 };
@@ -121,19 +127,27 @@ export const NOTHING_LEFT_OUT: LeftOut = { permanent: 0, generations: 0, cancell
 export async function choose(
   ports: { readonly ledger: Ledger; readonly clock: Clock },
   policyId: string,
+  act: Selection['act'],
   choice: Choice,
   eligibility: Eligibility,
 ): Promise<Chosen> {
   if (choice.kind !== 'selection') {
-    const chosen = await select(ports, policyId, choice.kind === 'all' ? {} : choice.filter, eligibility);
+    const chosen = await select(ports, policyId, act, choice.kind === 'all' ? {} : choice.filter, eligibility);
     await ports.ledger.putSelection(chosen.selection);
     return chosen;
   }
   const selection = await ports.ledger.readSelection(policyId, choice.digest);
-  if (selection === undefined || selectionDigest(selection.units) !== choice.digest) {
+  if (selection === undefined || selectionDigest(selection) !== choice.digest) {
     const what = selection === undefined ? 'is in the ledger' : 'is whole';
-    const message = `No selection of this digest ${what}. Make one with a dry run. Received "${choice.digest}".`;
-    throw new RefusedRequest([{ parameter: 'selection', received: choice.digest, message }]);
+    return refuse(choice.digest, `No selection of this digest ${what}. Make one with a dry run.`);
   }
+  // What failed for good may be given up with all the rest, but comes back only where something named it.
+  if (selection.act !== act)
+    return refuse(choice.digest, `This selection was made to ${selection.act}, not to ${act}.`);
   return { selection, leftOut: NOTHING_LEFT_OUT, truncated: false };
+}
+
+function refuse(digest: string, message: string): never {
+  const problem = { parameter: 'selection', received: digest, message: `${message} Received "${digest}".` };
+  throw new RefusedRequest([problem]);
 }

@@ -128,7 +128,7 @@ export async function actOnUnits(
   deadline: Deadline,
   publish: () => Promise<number>,
 ): Promise<Omit<ActView, 'paceEndsAt'>> {
-  const chosen = await choose(ports, ports.policyId, units.request.choice, units.eligibility);
+  const chosen = await choose(ports, ports.policyId, units.act.act, units.request.choice, units.eligibility);
   const { selection, leftOut, truncated } = chosen;
   const said = {
     act: units.act.act,

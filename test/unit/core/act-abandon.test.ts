@@ -113,7 +113,7 @@ describe('giving up a unit', () => {
     if (letter !== undefined) stage.queue.work.add(letter);
     await deliverAll(stage);
     expect(await ask(stage, 'abandon', { selection })).toMatchObject({ moved: 0, alreadyMoved: 1 });
-    expect(await ask(stage, 'redrive', { selection })).toMatchObject({ moved: 0, alreadyMoved: 1 });
+    expect(await ask(stage, 'redrive', ALL)).toMatchObject({ selected: 0, moved: 0 });
     expect(statesOf(stage)).toEqual({ 0: 'abandoned', 1: 'committed' });
     expect((await trailOf(stage)).head).toEqual(head);
     expect(stage.records.writes).toHaveLength(3);

@@ -98,7 +98,7 @@ describe('a selection', () => {
     };
     const ports = { ledger: altered<Ledger>(stage.ledger, { openUnits }), clock: stage.world.clock() };
     const choice = { kind: 'filter', filter: { errorClass: 'Throttled' } } as const;
-    const turned = await choose(ports, stage.settings.policyId, choice, ANYTHING);
+    const turned = await choose(ports, stage.settings.policyId, 'redrive', choice, ANYTHING);
     expect(turned.selection).toMatchObject({ digest: first.selection, units: first.units });
     expect((await dryRun(stage, { filter: { errorClass: 'Throttled', tenant: 't1' } })).selection).not.toBe(
       first.selection,
@@ -142,15 +142,28 @@ describe('a selection', () => {
       const found = await readSelection.apply(stage.ledger, parameters);
       return found && { ...found, units: found.units.slice(1) };
     };
-    expect(await refusalOf(ask(stage, 'abandon', { selection }))).toMatch(/is whole/);
+    expect(await refusalOf(ask(stage, 'redrive', { selection }))).toMatch(/is whole/);
     expect(statesOf(stage)).toMatchObject({ '0': 'quarantined', '2': 'quarantined' });
   });
 
-  it('made for giving up brings nothing back that a redrive may not: last generations need their own word', async () => {
+  it('made to give up brings nothing back: what failed for good was chosen by nobody to come back', async () => {
+    const stage = await batchesInQuarantine(3, [0, 2]);
+    for (const [made, taken] of [
+      ['abandon', 'redrive'],
+      ['redrive', 'abandon'],
+    ] as const) {
+      const { selection } = await dryRun(stage, { all: true }, made);
+      const refused = await refusalOf(ask(stage, taken, { selection }));
+      expect(refused).toContain(`This selection was made to ${made}, not to ${taken}.`);
+    }
+    expect(statesOf(stage)).toMatchObject({ '0': 'quarantined', '2': 'quarantined' });
+  });
+
+  it('does not pass the cap: last generations need their own word at the move too', async () => {
     const stage = await published(accounts(9), { redriveGenerations: '2' });
     await layDown(stage, '0');
     await layDown(stage, '1', { generation: 1 });
-    const { selection } = await dryRun(stage, { all: true }, 'abandon');
+    const { selection } = await dryRun(stage, { all: true, beyondGenerations: true });
     expect(await ask(stage, 'redrive', { selection })).toMatchObject({ moved: 1, leftOut: { generations: 1 } });
     expect(statesOf(stage)['1']).toBe('quarantined');
     const allowed = await ask(stage, 'redrive', { selection, beyondGenerations: true });
@@ -176,13 +189,13 @@ describe('a selection', () => {
     const stage = await published(accounts(3), {}, { ledger: { paging: { size: 5_000, emptyPages: 'none' } } });
     for (let unit = 0; unit < SELECTION_LIMIT + 7; unit += 1) await layDown(stage, String(unit), { run: 'large' });
     const ports = { ledger: stage.ledger, clock: stage.world.clock() };
-    const first = await choose(ports, 'accounts', { kind: 'all' }, ANYTHING);
+    const first = await choose(ports, 'accounts', 'abandon', { kind: 'all' }, ANYTHING);
     expect([first.selection.units.length, first.truncated]).toEqual([SELECTION_LIMIT, true]);
     for (const { unit } of first.selection.units) {
       const guard = { generation: 0 };
       await stage.ledger.moveUnit({ runId: 'large', unit }, 'abandon', guard, { since: stage.world.millis });
     }
-    const second = await choose(ports, 'accounts', { kind: 'all' }, ANYTHING);
+    const second = await choose(ports, 'accounts', 'abandon', { kind: 'all' }, ANYTHING);
     expect([second.selection.units.length, second.truncated]).toEqual([7, false]);
   });
 
