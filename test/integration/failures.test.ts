@@ -5,7 +5,13 @@ import {
   DescribeLogGroupsCommand,
   FilterLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { DeleteItemCommand, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  paginateScan,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import {
   DeleteMessageCommand,
   type Message,
@@ -18,16 +24,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../lib/core/identity/instant.ts';
 import { readAudit } from '../../lib/core/read/audit.ts';
 import type { ReconcileResult } from '../../lib/core/reconcile/reconcile.ts';
-import type { ActView, QuarantineView } from '../../lib/core/redrive/views.ts';
-import { clientConfig } from '../../lib/local/access.ts';
-import { LOCAL_HOME } from '../../lib/local/paths.ts';
-import type { Item } from '../../lib/local/records.ts';
+import type { ActView, AuditView, MessageAbandonedView, QuarantineView } from '../../lib/core/redrive/views.ts';
+import { clientConfig, environmentOf } from '../../lib/local/access.ts';
+import { LOCAL_HOME, REPOSITORY } from '../../lib/local/paths.ts';
+import { type Item, readRecords } from '../../lib/local/records.ts';
 import { fireScheduleAndWait } from '../../lib/local/schedule.ts';
 import { bringUp, type OwnPipeline } from '../../lib/local/up/bring-up.ts';
 import { close, viewOf, waitForUnits } from '../../lib/local/up/follow.ts';
 import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
 import { readPolicy } from '../../lib/local/up/policy.ts';
 import { waitFor } from '../../lib/local/wait.ts';
+import { runNode } from '../helpers/local-run.ts';
 
 const MARKER = 'MARKER-of-a-record';
 const POISON = 'account-0042';
@@ -53,7 +60,8 @@ let runId: string;
 /** The record that failed, as a unit of its own. */
 let child: string;
 let sqs: SQSClient;
-const handles: string[] = [];
+/** As they were seen in the dead-letter queue. */
+const letters: Message[] = [];
 
 const settings = (() => {
   const parsed = readPolicy({
@@ -69,6 +77,15 @@ const settings = (() => {
 const out = (name: string) => outputOf(pipeline.outputs, name);
 const act = (event: object) => invoke(pipeline.aws, out('RedriveFunctionName'), event);
 const reconcile = () => invoke(pipeline.aws, out('ReconcilerFunctionName'), {}) as Promise<ReconcileResult>;
+
+/** What the command line, a process of its own, ends with and prints. */
+async function sweep<T>(...args: readonly string[]): Promise<{ readonly code: number | null; readonly view: T }> {
+  const all = [join(REPOSITORY, 'bin/sweep.ts'), ...args, '--stack', pipeline.stackName, '--json'];
+  const { code, out: printed, err } = await runNode(all, environmentOf(pipeline.aws));
+  if (printed === '') throw new Error(`Exit code ${code}: ${err}`);
+  return { code, view: JSON.parse(printed) as T };
+}
+
 const units = async () => (await pipeline.ledger.units(runId, undefined)).items;
 
 beforeAll(async () => {
@@ -104,7 +121,7 @@ async function deadLetter(): Promise<Message> {
         VisibilityTimeout: 2,
       }),
     );
-    if (Messages[0]?.ReceiptHandle !== undefined) handles.push(Messages[0].ReceiptHandle);
+    if (Messages[0] !== undefined) letters.push(Messages[0]);
     return Messages[0];
   });
 }
@@ -194,7 +211,8 @@ describe('one poisoned record among a hundred', () => {
     expect(all).toMatchObject({ selected: 0, leftOut: { permanent: 1 } });
     const filter = { run: runId, unit: child };
     expect(await act({ act: 'redrive', dryRun: true, filter })).toMatchObject({ selected: 1, moved: 0, left: 1 });
-    expect(await act({ act: 'redrive', ...NAMED, filter })).toMatchObject({ selected: 1, moved: 1 });
+    const redrive = ['redrive', '--run', runId, '--unit', child, '--reason', NAMED.reason, '--yes'];
+    expect(await sweep(...redrive)).toMatchObject({ code: 0, view: { selected: 1, moved: 1 } });
     await reconcile();
     await waitFor('the redriven record', DEADLINE_MILLIS, async () =>
       (await units())[1]?.state === 'committed' ? true : undefined,
@@ -207,14 +225,20 @@ describe('one poisoned record among a hundred', () => {
     expect(await viewOf(pipeline, runId)).toMatchObject({ processed: 100, remaining: 0, proof: { holds: true } });
     const before = await record(POISON);
     expect(await act({ act: 'redrive', ...NAMED, filter })).toMatchObject({ selected: 0, moved: 0 });
+    expect(await sweep(...redrive)).toMatchObject({ code: 3, view: { selected: 0, moved: 0 } });
     await workDone();
     expect(await record(POISON)).toEqual(before);
   });
 });
 
 describe('the audit trail', () => {
-  const scope = () => ({ kind: 'run', runId }) as const;
-  const faultsOf = async () => (await readAudit(pipeline.ledger, scope()))?.faults.map(({ fault }) => fault);
+  const audit = () => sweep<AuditView>('audit', runId);
+  const INTACT = 0;
+  const NOT_VERIFIED = 6;
+  const judged = async () => {
+    const { code, view } = await audit();
+    return { code, faults: view.faults.map(({ fault }) => fault) };
+  };
   const key = (number: number) => ({
     pk: { S: `RUN#${runId}` },
     sk: { S: `AUDIT#${String(number).padStart(8, '0')}` },
@@ -232,50 +256,102 @@ describe('the audit trail', () => {
     pipeline.dynamo.send(new DeleteItemCommand({ TableName: table(), Key: key(number) }));
 
   it('verifies, and names who and why', async () => {
-    const trail = await readAudit(pipeline.ledger, scope());
+    const { code, view: trail } = await audit();
+    expect(code).toBe(INTACT);
     expect(trail).toMatchObject({ verified: true, faults: [] });
-    expect(trail?.entries).toMatchObject([
+    expect(trail.entries).toMatchObject([
       { actor: 'unattributed', confirmedBy: { event: 'StartMessageMoveTask' } },
-      { ...NAMED, act: 'redrive', units: [child], confirmedBy: { event: 'Invoke' } },
+      { reason: NAMED.reason, act: 'redrive', units: [child], confirmedBy: { event: 'Invoke' } },
     ]);
-    expect(trail?.entries[1]?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(trail.entries[1]?.actor).toMatch(/^arn:aws:/);
+    expect(trail.entries[1]?.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it.each([0, 1])('finds entry %i edited, and finds it removed', async (number) => {
     const whole = await entry(number);
     await put({ ...whole, reason: { S: 'another one' } });
-    expect(await faultsOf()).toContain('altered');
+    expect(await judged()).toMatchObject({ code: NOT_VERIFIED, faults: expect.arrayContaining(['altered']) });
     await remove(number);
-    expect(await faultsOf()).toContain(number === 0 ? 'missing' : 'cut-off');
+    const fault = number === 0 ? 'missing' : 'cut-off';
+    expect(await judged()).toMatchObject({ code: NOT_VERIFIED, faults: expect.arrayContaining([fault]) });
     await put(whole);
-    expect(await faultsOf()).toEqual([]);
+    expect(await judged()).toEqual({ code: INTACT, faults: [] });
   });
 });
 
-describe('a message that is not to be trusted', () => {
-  it('writes nothing, is named by its digest, and can be given up', async () => {
-    const filter = (reason: string) => async () => {
-      const { badMessages } = (await act({ act: 'list' })) as QuarantineView;
-      return badMessages.find((message) => message.reason === reason);
-    };
-    const [sent] = await Promise.all([pipeline.sending.signer.sign(Buffer.from('something else'))]);
-    const body = {
-      ...{ schemaVersion: 1, runId, tenant: 'acme', cutoff: formatInstant(Date.UTC(2022, 0, 1)), policyVersion: 'v1' },
-      ...{ unit: '0', generation: 0, keyId: sent.keyId, mac: sent.mac },
-    };
-    await toWorkQueue(JSON.stringify(body), undefined);
+describe('messages that are not to be trusted', () => {
+  /** What a valid body becomes under whoever can write to the queue but not sign. */
+  const ALTERED: readonly object[] = [
+    { mac: 'A'.repeat(43) },
+    { runId: 'failures.v1.20250101T000000Z' },
+    { tenant: 'another' },
+    { cutoff: formatInstant(Date.UTC(2025, 0, 1)) },
+    { policyVersion: 'v2' },
+    { unit: '1' },
+    { generation: 7 },
+  ];
+
+  const everything = async () => {
+    const records: Item[] = [];
+    for await (const item of readRecords(pipeline.dynamo, settings.recordTableName)) records.push(item);
+    return { records, units: await units() };
+  };
+
+  const listed = async (reason: string) =>
+    ((await act({ act: 'list' })) as QuarantineView).badMessages.filter((message) => message.reason === reason);
+
+  const all = (count: number, reason: string) =>
+    waitFor(`${count} messages that are ${reason}`, DEADLINE_MILLIS, async () => {
+      const found = await listed(reason);
+      return found.length >= count ? found : undefined;
+    });
+
+  it('write nothing, are listed by their digests, and can be given up', async () => {
+    const valid = letters.at(-1)?.Body ?? '';
+    const before = await everything();
+    for (const change of ALTERED) await toWorkQueue(JSON.stringify({ ...JSON.parse(valid), ...change }), undefined);
     await toWorkQueue(`{"${MARKER}`, undefined);
-    const forged = await waitFor('the forged message', DEADLINE_MILLIS, filter('bad_signature'));
-    await waitFor('the malformed message', DEADLINE_MILLIS, filter('malformed'));
-    expect((await units())[0]).toMatchObject({ state: 'committed', attempts: 1 });
-    expect(await act({ act: 'abandon', ...NAMED, message: forged.digest })).toMatchObject({ deleted: 1 });
-    expect(await filter('bad_signature')()).toBeUndefined();
-    expect(await filter('malformed')()).toBeDefined();
+    await toWorkQueue(JSON.stringify({ ...JSON.parse(valid), schemaVersion: 2 }), undefined);
+    const forged = await all(ALTERED.length, 'bad_signature');
+    await all(1, 'malformed');
+    await all(1, 'unknown_schema');
+    await workDone();
+    expect(await everything()).toEqual(before);
+    const [{ digest } = { digest: '' }] = forged;
+    const given = await sweep<MessageAbandonedView>('abandon', '--message', digest, '--reason', NAMED.reason, '--yes');
+    expect(given).toMatchObject({ code: 0, view: { message: digest, deleted: 1 } });
+    const left = await listed('bad_signature');
+    expect(left).toHaveLength(ALTERED.length - 1);
+    expect(left.map((message) => message.digest)).not.toContain(digest);
   });
 });
 
-describe('logs', () => {
-  it('say what ended and who acted where it is kept for long, and never say anything of a record', async () => {
+describe('what others read', () => {
+  /** Of a record, of a message, of its receipt. */
+  const SECRETS = [MARKER, 'acme', POISON, '"mac', 'ReceiptHandle', 'receiptHandle'];
+
+  it('as labels of the dead letters: codes, a generation, a digest', async () => {
+    await deadLetter();
+    const labels = new Set<string>();
+    for (const { MessageAttributes = {} } of letters) {
+      labels.add(Object.keys(MessageAttributes).sort().join());
+      const text = JSON.stringify(MessageAttributes);
+      expect(SECRETS.filter((secret) => text.includes(secret))).toEqual([]);
+    }
+    expect(labels).toEqual(new Set(['errorClass,generation,reason', 'digest,reason']));
+  });
+
+  it('as idempotency records: nothing of a record', async () => {
+    const table = { TableName: out('IdempotencyTableName') };
+    let texts: readonly string[] = [];
+    for await (const { Items = [] } of paginateScan({ client: pipeline.dynamo }, table)) {
+      texts = [...texts, ...Items.map((item) => JSON.stringify(item))];
+    }
+    expect(texts.length).toBeGreaterThan(0);
+    for (const secret of SECRETS) expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+  });
+
+  it('as logs: what ended and who acted where it is kept for long, and never anything of a record', async () => {
     const logs = new CloudWatchLogsClient(clientConfig(pipeline.aws));
     const { logGroups = [] } = await logs.send(new DescribeLogGroupsCommand({}));
     const lines: Record<string, string[]> = {};
@@ -297,7 +373,7 @@ describe('logs', () => {
     expect(terminal).not.toContain('delivery');
     const all = Object.values(lines).flat();
     expect(all.filter((line) => line.includes('"delivery"')).length).toBeGreaterThan(4);
-    const secrets = [MARKER, 'acme', POISON, ...handles];
+    const secrets = [...SECRETS, ...letters.map(({ ReceiptHandle = '' }) => ReceiptHandle)];
     for (const secret of secrets) expect(all.filter((line) => line.includes(secret))).toEqual([]);
   });
 });
