@@ -1,16 +1,24 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { ReceiveMessageCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteMessageCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { UnitItem } from '../../lib/core/ledger/items.ts';
+import { readAudit } from '../../lib/core/read/audit.ts';
 import { clientConfig } from '../../lib/local/access.ts';
 import { armCrash, type Crash, setFeed } from '../../lib/local/faults.ts';
 import { LOCAL_HOME } from '../../lib/local/paths.ts';
 import { type Item, loadRecords, readRecords } from '../../lib/local/records.ts';
 import { fireScheduleAndWait } from '../../lib/local/schedule.ts';
 import { bringUp, type OwnPipeline } from '../../lib/local/up/bring-up.ts';
-import { outputOf } from '../../lib/local/up/pipeline.ts';
+import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
 import { readPolicy } from '../../lib/local/up/policy.ts';
 import { waitFor } from '../../lib/local/wait.ts';
 
@@ -87,13 +95,34 @@ async function killedAt(crash: Omit<Crash, 'functionName'>, items: readonly Item
   await setFeed(pipeline.aws, functionName, 'on');
   const settled = ['committed', 'quarantined'];
   const units = await waitFor('every unit to be settled', DEADLINE_MILLIS, async () => {
-    const { items: found } = await pipeline.ledger.units(runId, undefined);
+    const found = await unitsOf(runId);
     const { work } = await pipeline.sending.queue.depth();
     return found.length > 0 && work === 0 && found.every(({ state }) => settled.includes(state)) ? found : undefined;
   });
   expect(armed.happened()).toBe(true);
   await armed.disarm();
   return units;
+}
+
+const unitsOf = async (runId: string) => (await pipeline.ledger.units(runId, undefined)).items;
+
+const workDone = () =>
+  waitFor('the work queue to be empty', DEADLINE_MILLIS, async () =>
+    (await pipeline.sending.queue.depth()).work === 0 ? true : undefined,
+  );
+
+/** Into the work queue, with its labels; waits until it was dealt with. */
+async function sendAgain({ Body, MessageAttributes }: Message): Promise<void> {
+  const message = { MessageBody: Body, MessageAttributes, MessageGroupId: 'moved' };
+  await sqs.send(new SendMessageCommand({ QueueUrl: out('WorkQueueUrl'), ...message }));
+  await workDone();
+}
+
+/** As the console does it: out of the dead-letter queue too. */
+async function moveByHand(letter: Message): Promise<void> {
+  await sendAgain(letter);
+  const { ReceiptHandle } = letter;
+  await sqs.send(new DeleteMessageCommand({ QueueUrl: out('DeadLetterQueueUrl'), ReceiptHandle }));
 }
 
 const BATCH = 'DynamoDB_20120810.BatchExecuteStatement';
@@ -115,29 +144,36 @@ it.each<[string, Omit<Crash, 'functionName'>, number]>([
 it.each<[string, Omit<Crash, 'functionName'>]>([
   ['between quarantine and dead letter', { target: 'AmazonSQS.SendMessage', when: 'before', nth: 1 }],
   ['between dead letter and its note', { target: 'AmazonSQS.SendMessage', when: 'after', nth: 1 }],
-])('a consumer killed %s: the record waits for a person, and its message with it', async (what, crash) => {
-  const tenant = what.replace(/[^a-z]+/g, '-');
-  const units = await killedAt(crash, accounts(tenant, 'with-a-poisoned-one'));
-  const [batch, alone] = units;
-  expect(batch).toMatchObject({ state: 'committed', attempts: 1, counts: { expired: RECORDS - 1 } });
-  expect(alone).toMatchObject({ state: 'quarantined', attempts: 1, generation: 0, copiedGeneration: 0 });
-  expect(units).toHaveLength(2);
-  expect(await statesOf(tenant)).toEqual({ EXPIRED: RECORDS - 1, ACTIVE: 1 });
-  const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({
-      QueueUrl: out('DeadLetterQueueUrl'),
-      MaxNumberOfMessages: 10,
-      MessageAttributeNames: ['All'],
-    }),
-  );
-  const ofThisRun = Messages.filter(({ Body = '' }) => Body.includes(`"unit":"${alone?.unit}"`));
-  expect(ofThisRun.length).toBeGreaterThanOrEqual(1);
-  expect(ofThisRun[0]?.MessageAttributes?.generation?.StringValue).toBe('0');
-  // What is poisoned is due at the next run too.
-  await pipeline.dynamo.send(
-    new DeleteItemCommand({
-      TableName: settings.recordTableName,
-      Key: { id: { S: `${tenant}-7` } },
-    }),
-  );
-});
+])(
+  'a consumer killed %s: the record waits for a person, and its message with it, and is then changed once',
+  async (what, crash) => {
+    const tenant = what.replace(/[^a-z]+/g, '-');
+    const units = await killedAt(crash, accounts(tenant, 'with-a-poisoned-one'));
+    const [batch, alone] = units;
+    expect(batch).toMatchObject({ state: 'committed', attempts: 1, counts: { expired: RECORDS - 1 } });
+    expect(alone).toMatchObject({ state: 'quarantined', attempts: 1, generation: 0, copiedGeneration: 0 });
+    expect(units).toHaveLength(2);
+    expect(await statesOf(tenant)).toEqual({ EXPIRED: RECORDS - 1, ACTIVE: 1 });
+    const QueueUrl = out('DeadLetterQueueUrl');
+    const all = { QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
+    const { Messages: copies = [] } = await sqs.send(new ReceiveMessageCommand(all));
+    const [copy, ...others] = copies;
+    expect(copy?.Body).toContain(`"unit":"${alone?.unit}"`);
+    expect(copy?.MessageAttributes?.generation?.StringValue).toBe('0');
+
+    const mended = { TableName: settings.recordTableName, Key: { id: { S: `${tenant}-7` } } };
+    await pipeline.dynamo.send(new UpdateItemCommand({ ...mended, UpdateExpression: 'REMOVE ballast' }));
+    const runId = alone?.runId ?? '';
+    await moveByHand(copy ?? {});
+    await invoke(pipeline.aws, out('ReconcilerFunctionName'), {});
+    await workDone();
+    const done = await unitsOf(runId);
+    expect(done[1]).toMatchObject({ state: 'committed', generation: 1, attempts: 1, counts: { expired: 1 } });
+    expect(await statesOf(tenant)).toEqual({ EXPIRED: RECORDS });
+    for (const other of others) await moveByHand(other);
+    await sendAgain(copy ?? {});
+    expect(await unitsOf(runId)).toEqual(done);
+    const trail = await readAudit(pipeline.ledger, { kind: 'run', runId });
+    expect(trail?.entries).toMatchObject([{ act: 'redrive', actor: 'unattributed', units: [alone?.unit] }]);
+  },
+);
