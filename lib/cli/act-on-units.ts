@@ -3,10 +3,9 @@ import { askRedrive } from './answers.ts';
 import { choiceOf, type UnitOptions } from './choose-units.ts';
 import { assertConfirmable, confirm } from './confirm.ts';
 import { CliError, EXIT, type ExitCode } from './exit.ts';
+import { moveAll } from './move-all.ts';
 import { renderAct, renderSelected, sayLeftOut } from './render/acts.ts';
-import { bar } from './render/bar.ts';
 import type { Session } from './session.ts';
-import type { Pipeline } from './world.ts';
 
 export interface ActOptions extends UnitOptions {
   readonly reason?: string;
@@ -19,9 +18,6 @@ export interface ActOptions extends UnitOptions {
 
 type UnitsAct = ActView['act'];
 
-/** Units that one call of the function moves: seconds, so that the bar moves and no answer is waited for long. */
-const UNITS_PER_CALL = 500;
-
 const CONSEQUENCE: Readonly<Record<UnitsAct, string>> = {
   redrive: 'These units come back and are tried again.',
   abandon: 'These units are given up for good: their records stay as they are, and the run counts them as skipped.',
@@ -32,46 +28,6 @@ export function reasonOf(reason: string | undefined, act: string): string {
   const text = reason?.trim() ?? '';
   if (text === '') throw new CliError(EXIT.usage, `${act} needs a reason, for the audit trail: --reason "…".`);
   return text;
-}
-
-/** Calls the function again and again until nothing of the selection is left. */
-async function moveAll(session: Session, pipeline: Pipeline, event: object, preview: ActView): Promise<ActView> {
-  const { selection, selected } = preview;
-  let done: ActView = { ...preview, dryRun: false, units: [] };
-  let next: number | null = 0;
-  while (next !== null) {
-    const { paceEndsAt } = done;
-    const call = { ...event, selection, limit: UNITS_PER_CALL, from: next };
-    const paced = paceEndsAt === null || next === 0 ? call : { ...call, startAt: paceEndsAt };
-    const part: ActView = await askRedrive<ActView>(pipeline, paced);
-    done = {
-      ...part,
-      units: [...done.units, ...part.units],
-      leftOut: preview.leftOut,
-      truncated: preview.truncated,
-      moved: done.moved + part.moved,
-      alreadyMoved: done.alreadyMoved + part.alreadyMoved,
-      published: done.published + part.published,
-      deleted: done.deleted + part.deleted,
-      paceEndsAt: part.paceEndsAt ?? done.paceEndsAt,
-    };
-    next = part.next;
-    session.world.status?.(bar(selected - part.left, selected, 'units'));
-  }
-  session.world.status?.('');
-  return done;
-}
-
-/** Who lost the answer of a call does not know what it did; the same selection finishes it, and moves nothing twice. */
-async function finishable(act: UnitsAct, selection: string, body: () => Promise<ActView>): Promise<ActView> {
-  try {
-    return await body();
-  } catch (error) {
-    if (error instanceof CliError && error.exitCode === EXIT.refused) throw error;
-    const what = error instanceof Error ? error.message : String(error);
-    const help = `Run it again with --selection ${selection}: it goes on where it stopped, and moves nothing twice.`;
-    throw new CliError(EXIT.partly, `The ${act} was not finished, or its answer was lost: ${what} ${help}`, error);
-  }
 }
 
 /**
@@ -87,29 +43,43 @@ export async function actOnUnits(session: Session, act: UnitsAct, options: ActOp
   const preview = await askRedrive<ActView>(pipeline, { act, ...choice, ...beyond, dryRun: true });
   if (options.dryRun || preview.selected === 0) {
     session.print(preview, renderSelected);
-    for (const line of sayLeftOut(preview)) session.say(line);
+    sayPreview(session, preview);
     return preview.selected === 0 ? EXIT.nothing : EXIT.done;
   }
   if (!options.yes) {
     session.say(renderSelected(preview).trimEnd());
-    for (const line of sayLeftOut(preview)) session.say(line);
+    sayPreview(session, preview);
     await confirm(session, CONSEQUENCE[act]);
   }
   const rate = options.rate === undefined ? {} : { perSecond: options.rate };
   const event = { act, actor: await pipeline.caller(), reason, ...rate, ...beyond };
-  const done = await finishable(act, preview.selection, () => moveAll(session, pipeline, event, preview));
+  const done = await moveAll(session, pipeline, event, preview);
   session.print(done, renderAct);
-  return judge(session, done);
+  return judge(session, preview, done);
 }
 
-function judge(session: Session, { act, moved, published, truncated, alreadyMoved }: ActView): ExitCode {
+/** What the selection does not hold, although it was asked for. */
+function sayPreview(session: Session, { leftOut, truncated, selected }: ActView): void {
+  if (truncated) session.say(`More matched than one selection holds: these are ${selected} of them.`);
+  for (const line of sayLeftOut(leftOut)) session.say(line);
+}
+
+function judge(session: Session, preview: ActView, done: ActView): ExitCode {
+  const { act, selected, moved, published, truncated, alreadyMoved, leftOut } = done;
+  for (const line of sayLeftOut(leftOut)) session.say(line);
   if (truncated) session.say('More matched than one selection holds: run it again for the rest.');
-  if (alreadyMoved > 0) session.say(`${alreadyMoved} of the selected units had been moved before.`);
+  if (alreadyMoved > 0) session.say(`${alreadyMoved} of the ${selected} selected units had been moved before.`);
   if (act === 'redrive' && published < moved) {
     session.say(
       'What is not in the work queue yet is sent by the reconciler when it is due, unless the policy is paused.',
     );
   }
   if (moved === 0) return EXIT.nothing;
-  return truncated ? EXIT.partly : EXIT.done;
+  // Selected, and held back since by what its run or its units have come to.
+  const heldBack = countLeftOut(leftOut) > countLeftOut(preview.leftOut);
+  return truncated || heldBack ? EXIT.partly : EXIT.done;
+}
+
+function countLeftOut({ permanent, generations, cancelledRun }: ActView['leftOut']): number {
+  return permanent + generations + cancelledRun;
 }

@@ -14,8 +14,8 @@ What failed for good comes back only where its unit, its reason or its error cla
 
 function parseRate(text: string): number {
   const rate = Number(text);
-  if (!(rate > 0 && rate <= 1_000)) throw new InvalidArgumentError('It is a number of units per second, up to 1000.');
-  return rate;
+  if (rate >= 0.001 && rate <= 1_000) return rate;
+  throw new InvalidArgumentError('It is a number of units per second, from 0.001 to 1000.');
 }
 
 export function addRedrive(program: Command, cli: Cli): void {

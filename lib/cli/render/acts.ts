@@ -18,17 +18,42 @@ function renderUnits(units: ActView['units']): string {
   return `${table(UNIT_COLUMNS, units.slice(0, UNITS_SHOWN))}${more}\n`;
 }
 
-/** What was chosen and frozen. */
+interface RunRow {
+  readonly runId: string;
+  readonly units: number;
+  readonly first: string;
+  readonly last: string;
+}
+
+const RUN_COLUMNS: readonly Column<RunRow>[] = [
+  { title: 'RUN', value: (row) => row.runId },
+  { title: 'UNITS', value: (row) => row.units },
+  { title: 'FIRST', value: (row) => row.first },
+  { title: 'LAST', value: (row) => row.last },
+];
+
+/** Units come sorted by run. */
+function byRun(units: ActView['units']): readonly RunRow[] {
+  const rows = new Map<string, RunRow>();
+  for (const { runId, unit } of units) {
+    const row = rows.get(runId) ?? { runId, units: 0, first: unit, last: unit };
+    rows.set(runId, { ...row, units: row.units + 1, last: unit });
+  }
+  return [...rows.values()];
+}
+
+/** What was chosen and frozen: its units, how many of which run, and the digest that names them. */
 export function renderSelected({ units, selected, selection }: ActView): string {
   if (selected === 0) return 'No quarantined unit matches.\n';
-  return `${renderUnits(units)}${fields([
+  const runs = units.length > 1 ? `${table(RUN_COLUMNS, byRun(units))}\n` : '';
+  return `${renderUnits(units)}${runs}${fields([
     ['Selected', `units ${selected}`],
     ['Selection', selection],
   ])}`;
 }
 
 /** Why units that matched were not chosen, and how to choose them all the same. */
-export function sayLeftOut({ leftOut: { permanent, generations, cancelledRun } }: ActView): readonly string[] {
+export function sayLeftOut({ permanent, generations, cancelledRun }: ActView['leftOut']): readonly string[] {
   return [
     ...(permanent > 0
       ? [

@@ -21,6 +21,8 @@ function answering(answer: Answer): TerminalOptions {
 
 const REDRIVE = ['redrive', '--error-class', FATAL, '--reason', 'mended'] as const;
 
+const ALL = ['redrive', '--all', '--reason', 'r', '--yes'] as const;
+
 const PART: ActView = {
   ...{ act: 'redrive', dryRun: false, selection: 'd', selected: 3, units: [], moved: 0, alreadyMoved: 0, left: 0 },
   ...{ next: null, leftOut: { permanent: 0, generations: 0, cancelledRun: 0 }, truncated: false, published: 0 },
@@ -144,17 +146,76 @@ describe('sweep redrive', () => {
     expect(events[2]).toMatchObject({ selection: 'd', from: 2, perSecond: 2, startAt: until });
   });
 
-  it('whose answer is lost in the middle says how to finish it', async () => {
+  it('whose answer is lost in the middle says what was done and how to finish it', async () => {
     const { options } = inTurn({ dryRun: true }, { moved: 2, left: 1, next: 2 });
-    const { exitCode, err } = await new Terminal(deployAccounts(), options).run(
-      'redrive',
-      '--all',
-      '--reason',
-      'r',
-      '--yes',
-    );
-    expect(exitCode).toBe(4);
+    const terminal = new Terminal(deployAccounts(), { ...options, watched: true });
+    const { exitCode, out, err } = await terminal.run(...ALL);
+    expect([exitCode, out]).toEqual([4, '']);
+    expect(err).toContain('socket hang up');
+    expect(err).toContain('2 of 3 units');
     expect(err).toContain('--selection d');
+    expect(terminal.statuses.at(-1)).toBe('');
+  });
+
+  it('that is refused in the middle was partly done; refused at once, it was not', async () => {
+    const refusal: Answer = { kind: 'failed', errorType: 'RefusedRequest', errorMessage: 'Refused. Why.' };
+    for (const [before, exitCode] of [
+      [[{ dryRun: true }], 5],
+      [[{ dryRun: true }, { moved: 2, left: 1, next: 2 }], 4],
+    ] as const) {
+      const answers = before.map((part): Answer => ({ kind: 'answered', value: { ...PART, ...part } }));
+      const functions = { call: async () => answers.shift() ?? refusal };
+      const ran = await new Terminal(deployAccounts(), { functions }).run(...ALL);
+      expect([ran.exitCode, ran.err.includes('Why.')]).toEqual([exitCode, true]);
+    }
+  });
+
+  it('stops where a call gets no further', async () => {
+    const stuck = { left: 1, next: 2 };
+    const { events, options } = inTurn({ dryRun: true }, { ...stuck, moved: 2 }, stuck, stuck, stuck);
+    const { exitCode, err } = await new Terminal(deployAccounts(), options).run(...ALL);
+    expect([exitCode, events.length]).toEqual([4, 3]);
+    expect(err).toContain('--selection d');
+  });
+
+  it('shows a watching person how far it is, and clears the line', async () => {
+    const { options } = inTurn({ dryRun: true }, { moved: 2, left: 1, next: 2 }, { moved: 1 });
+    const terminal = new Terminal(deployAccounts(), { ...options, watched: true });
+    expect((await terminal.run(...ALL)).exitCode).toBe(0);
+    expect(terminal.statuses.map((line) => line.replace(/^\[.*\] /, ''))).toEqual([
+      ...['0 of 3 units', '2 of 3 units', '3 of 3 units', ''],
+    ]);
+  });
+
+  it('shows how many units of which run are meant', async () => {
+    const units = ['a', 'a', 'b'].map((runId, n) => ({ runId, unit: `${n + 7}`, generation: 0 }));
+    const { options } = inTurn({ dryRun: true, units, truncated: true });
+    const { err } = await new Terminal(deployAccounts(), { ...options, answer: 'no' }).run(...ALL.slice(0, -1));
+    expect(err).toMatch(/^a +2 +7 +8$/m);
+    expect(err).toMatch(/^b +1 +9 +9$/m);
+    expect(err).toContain('More matched than one selection holds');
+  });
+
+  it('says what was left out, also where nobody is asked, and counts what came up since the selection', async () => {
+    const late = { permanent: 0, generations: 0, cancelledRun: 2 };
+    const frozen = { permanent: 4, generations: 0, cancelledRun: 0 };
+    const { options } = inTurn({ dryRun: true, leftOut: frozen }, { moved: 1, published: 1, leftOut: late });
+    const { exitCode, err } = await new Terminal(deployAccounts(), options).run(...ALL);
+    expect(exitCode).toBe(4);
+    expect(err).toContain('Left out: 4 units that failed for good');
+    expect(err).toContain('Left out: 2 units of a run that was cancelled');
+  });
+
+  it('held to a selection whose run was cancelled since does nothing, and says why', async () => {
+    const deployment = await quarantined();
+    const terminal = new Terminal(deployment);
+    const { selection } = await terminal.json<ActView>('redrive', '--error-class', FATAL, '--dry-run');
+    const late = { permanent: 0, generations: 0, cancelledRun: 1 };
+    const { options } = inTurn({ dryRun: true, selection }, { leftOut: late });
+    const { exitCode, err } = await new Terminal(deployment, options).run(
+      ...['redrive', '--selection', selection, '--reason', 'as agreed', '--yes'],
+    );
+    expect([exitCode, err.includes('can only be abandoned')]).toEqual([3, true]);
   });
 
   it('is partly done where more matched than one selection holds', async () => {

@@ -21,6 +21,8 @@ export interface TerminalOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What the person answers; nobody is there where it is absent. */
   readonly answer?: string;
+  /** Somebody watches standard error, so that there is a line of progress. */
+  readonly watched?: true;
   readonly lookUp?: RecordLookup['lookUp'];
   /** Answers of the functions in place of the deployed ones. */
   readonly functions?: Partial<Functions>;
@@ -32,6 +34,7 @@ export class Terminal {
   readonly started: object[] = [];
   readonly called: object[] = [];
   readonly questions: string[] = [];
+  readonly statuses: string[] = [];
   readonly #deployment: Deployment;
   readonly #options: TerminalOptions;
 
@@ -43,7 +46,7 @@ export class Terminal {
   async run(...args: string[]): Promise<Ran> {
     let out = '';
     let err = '';
-    const { answer, env = {} } = this.#options;
+    const { answer, watched, env = {} } = this.#options;
     const world: CliWorld = {
       version: '1.2.3',
       env,
@@ -54,6 +57,7 @@ export class Terminal {
       err: (text) => {
         err += text;
       },
+      status: watched && ((line) => this.statuses.push(line)),
       ask: answer === undefined ? undefined : (question) => this.#ask(question, answer),
       connect: async (stackName) => this.#pipeline(stackName),
     };
