@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import type { MessageAbandonedView } from '../../core/redrive/views.ts';
 import { type ActOptions, actOnUnits, reasonOf } from '../act-on-units.ts';
 import { askRedrive } from '../answers.ts';
-import { addChoice } from '../choose-units.ts';
+import { addChoice, filterOf } from '../choose-units.ts';
 import { assertConfirmable, confirm } from '../confirm.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
+import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { renderMessage } from '../render/acts.ts';
 import { type Cli, defineAction, type Session } from '../session.ts';
 
@@ -36,7 +36,12 @@ export function addAbandon(program: Command, cli: Cli): void {
   });
 }
 
-async function abandonMessage(session: Session, { message, reason, yes }: Options): Promise<ExitCode> {
+async function abandonMessage(session: Session, options: Options): Promise<ExitCode> {
+  const { message, reason, yes, dryRun } = options;
+  // What is about units would be lost on a message, and a dry run of it would be none.
+  if (dryRun || options.all || options.selection !== undefined || Object.keys(filterOf(options)).length > 0) {
+    throw new CliError(EXIT.usage, '--message names one message: it goes with --reason and --yes alone.');
+  }
   const why = reasonOf(reason, 'An abandon');
   if (!yes) assertConfirmable(session, 'An abandon');
   const pipeline = await session.pipeline();

@@ -13,13 +13,21 @@ interface Options {
   readonly yes?: true;
 }
 
+const EXAMPLES = `
+Examples:
+  sweep cancel RUN --reason "wrong tenants, ticket 4713"
+
+Units that are quarantined or were never started are not worked on any more, and nothing brings them back; the next run
+finds their records again.`;
+
 export function addCancel(program: Command, cli: Cli): void {
   const command = program
     .command('cancel')
     .description('End a run for good: what is finished stays, the rest is never started.')
     .argument('<run>', RUN_HELP)
     .option('--reason <text>', 'why, for the audit trail')
-    .option('--yes', 'do not ask');
+    .option('--yes', 'do not ask')
+    .addHelpText('after', EXAMPLES);
   defineAction(command, cli, (session) => cancel(session, command.args[0] ?? '', command.opts<Options>()));
 }
 

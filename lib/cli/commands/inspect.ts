@@ -7,12 +7,18 @@ import { type Cli, defineAction } from '../session.ts';
 
 const UNIT = /^[0-9]+(\.[0-9]+)?$/;
 
+const EXAMPLES = `
+Examples:
+  sweep inspect RUN 7.12
+  sweep inspect latest 7 --json`;
+
 export function addInspect(program: Command, cli: Cli): void {
   const command = program
     .command('inspect')
     .description('Show one unit with everything that a person needs to decide what becomes of it.')
     .argument('<run>', RUN_HELP)
-    .argument('<unit>', 'a batch such as 7, or a record split from it such as 7.12');
+    .argument('<unit>', 'a batch such as 7, or a record split from it such as 7.12')
+    .addHelpText('after', EXAMPLES);
   defineAction(command, cli, async (session) => {
     const [name = '', unit = ''] = command.args;
     if (!UNIT.test(unit)) throw new CliError(EXIT.usage, `A unit is a number such as 7 or 7.12. Received ${unit}.`);

@@ -13,6 +13,12 @@ interface Options extends UnitOptions {
 /** Units that are listed one by one. */
 const LISTED = 100;
 
+const EXAMPLES = `
+Examples:
+  sweep quarantine
+  sweep quarantine --units --error-class ThrottlingException --older-than 6h
+  sweep quarantine --json`;
+
 export function addQuarantine(program: Command, cli: Cli): void {
   const command = addFilter(
     program
@@ -20,7 +26,9 @@ export function addQuarantine(program: Command, cli: Cli): void {
       .description(
         'List what waits for a person, by reason and error class: how long, and for how long its message stays.',
       ),
-  ).option('--units', `also the oldest ${LISTED} units one by one`);
+  )
+    .option('--units', `also the oldest ${LISTED} units one by one`)
+    .addHelpText('after', EXAMPLES);
   defineAction(command, cli, async (session) => {
     const options = command.opts<Options>();
     const filter = filterOf(options);

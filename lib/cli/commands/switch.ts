@@ -13,8 +13,15 @@ interface Options {
 }
 
 const PAUSED = `
+Examples:
+  sweep pause --reason "wrong tenants, ticket 4713"
+
 No record is changed any more once ten seconds are over; what is in the queue waits, for days if need be, and spends
 no attempt. A pause is asked for without a question: it is the stop button.`;
+
+const RESUMED = `
+Examples:
+  sweep resume --reason "filter confirmed, ticket 4713"`;
 
 export function addPause(program: Command, cli: Cli): void {
   const command = program
@@ -44,7 +51,8 @@ export function addResume(program: Command, cli: Cli): void {
     .command('resume')
     .description('Let a paused policy go on, and send what had to wait.')
     .option('--reason <text>', 'why, for the audit trail')
-    .option('--yes', 'do not ask');
+    .option('--yes', 'do not ask')
+    .addHelpText('after', RESUMED);
   defineAction(command, cli, (session) => resume(session, command.opts<Options>()));
 }
 

@@ -121,8 +121,13 @@ describe('sweep audit', () => {
     expect([exitCode, out.includes('Entry 0 is not what was written.')]).toEqual([6, true]);
   });
 
-  it('wants a run or the policy, and not both', async () => {
-    const terminal = new Terminal(deployAccounts());
-    for (const args of [[], ['latest', '--policy']]) expect((await terminal.run('audit', ...args)).exitCode).toBe(2);
+  it("without a run is the policy's trail", async () => {
+    const deployment = deployAccounts();
+    const terminal = new Terminal(deployment);
+    await terminal.run('pause', '--reason', 'wrong tenants');
+    const trail = await terminal.json<AuditView>('audit');
+    expect(trail.entries.map(({ act }) => act)).toEqual(['pause']);
+    expect(await terminal.json<AuditView>('audit', '--policy')).toEqual(trail);
+    expect((await terminal.run('audit', 'latest', '--policy')).exitCode).toBe(2);
   });
 });

@@ -26,6 +26,14 @@ describe('sweep', () => {
     }
   });
 
+  it.each(['quarantine', 'inspect', 'redrive', 'abandon', 'pause', 'resume', 'cancel', 'audit'])(
+    '%s --help has an example',
+    async (name) => {
+      const { out } = await new Terminal(deployAccounts()).run(name, '--help');
+      expect(out).toMatch(new RegExp(`^Examples:\\n +sweep ${name}`, 'm'));
+    },
+  );
+
   it.each([
     [[]],
     [['fly']],
@@ -45,6 +53,11 @@ describe('sweep', () => {
     [['redrive', '--older-than', '7 days', '--reason', 'because']],
     [['redrive', '--all', '--rate', '0', '--reason', 'because']],
     [['abandon', '--reason', 'because']],
+    [['redrive', '--all', '--rate', '0.0001', '--reason', 'because', '--yes']],
+    [['abandon', '--message', 'd', '--dry-run', '--reason', 'because', '--yes']],
+    [['abandon', '--message', 'd', '--all', '--reason', 'because', '--yes']],
+    [['abandon', '--message', 'd', '--run', 'r', '--reason', 'because', '--yes']],
+    [['abandon', '--message', 'd', '--selection', 's', '--reason', 'because', '--yes']],
     [['pause']],
     [['resume', '--yes']],
     [['cancel', '--reason', 'because']],
