@@ -42,6 +42,8 @@ function sayDays({ kind, settings }: ExplainView['rule']): string {
   return kind === 'delete' ? `${settings.graceDays} days of grace` : `${settings.retentionDays} days`;
 }
 
+const SPLIT = 'split from its batch, because it failed where others did not';
+
 function renderPlanned({ rule }: ExplainView, planned: PlannedView): [string, string | string[]][] {
   const { batch, position, batchRecords, tenant, witness, sliceIntact } = planned;
   const place = [
@@ -50,7 +52,9 @@ function renderPlanned({ rule }: ExplainView, planned: PlannedView): [string, st
   ];
   if (!sliceIntact) place.push('THE FROZEN LIST OF THIS BATCH DOES NOT MATCH ITS DIGEST');
   const acts = planned.acts.length === 0 ? [] : [['Acts', planned.acts.map(sayAct)] satisfies [string, string[]]];
-  return [['Planned', place], ['Batch', batchLines(planned)], ...acts];
+  const alone = planned.unit !== null && planned.unit.unit !== batch;
+  const what = alone ? `Unit ${planned.unit?.unit}` : 'Batch';
+  return [['Planned', place], [what, [...(alone ? [SPLIT] : []), ...batchLines(planned)]], ...acts];
 }
 
 function sayWitness({ kind, timestampAttribute, settings }: ExplainView['rule'], witness: string): string {
@@ -86,9 +90,10 @@ function batchLines({ state, unit, accountedFor }: PlannedView): string[] {
 }
 
 /** The reason of the last failure stays with a unit that came back. */
-function sayReason(state: UnitState, { reason, errorClass, requestId }: UnitView): string {
+function sayReason(state: UnitState, { reason, errorClass, failureClass, requestId }: UnitView): string {
   const request = requestId === null ? '' : `, request ${requestId}`;
-  return `${state === 'quarantined' ? 'because of' : 'before that:'} ${reason}, ${orDash(errorClass)}${request}`;
+  const error = failureClass === null ? orDash(errorClass) : `${orDash(errorClass)} (${failureClass})`;
+  return `${state === 'quarantined' ? 'because of' : 'before that:'} ${reason}, ${error}${request}`;
 }
 
 function sayAct({ at, act, actor, reason }: ActView): string {

@@ -11,16 +11,27 @@ const SKIPPED: Readonly<Partial<Record<Outcome, string>>> = {
   absent: 'Not changed: it was no longer there when its turn came.',
 };
 
-const UNSETTLED: Readonly<Record<UnitState, string>> = {
-  planned: 'Not done yet: its batch is planned and not sent.',
-  published: 'Not done yet: its batch is in the work queue.',
-  in_progress: 'Not done yet: its batch has been started and is not committed.',
-  uncertain: 'Unknown: its batch ended without an answer, and a person has to resolve it.',
-  committed: 'Its batch is committed.',
-  quarantined: 'Its batch is quarantined.',
-  abandoned: 'Not changed: a person abandoned its batch.',
-  cancelled: 'Not changed: the run was cancelled before its turn came.',
+/** `unit`: what the record is worked on as, such as `its batch`. */
+const UNSETTLED: Readonly<Record<UnitState, (unit: string) => string>> = {
+  planned: (unit) => `Not done yet: ${unit} is planned and not sent.`,
+  published: (unit) => `Not done yet: ${unit} is in the work queue.`,
+  in_progress: (unit) => `Not done yet: ${unit} has been started and is not committed.`,
+  uncertain: (unit) => `Unknown: ${unit} ended without an answer, and a person has to resolve it.`,
+  committed: (unit) => `${capital(unit)} is committed.`,
+  quarantined: (unit) => `${capital(unit)} is quarantined.`,
+  abandoned: (unit) => `Not changed: a person abandoned ${unit}.`,
+  cancelled: () => 'Not changed: the run was cancelled before its turn came.',
 };
+
+/** A record that failed alone is a unit of its own, and its batch may be done. */
+function unitOf({ planned }: ExplainView): string {
+  const name = planned?.unit?.unit;
+  return name === undefined || name === planned?.batch ? 'its batch' : `its unit ${name}`;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 const NOT_PLANNED: Readonly<Record<NotPlanned, (view: ExplainView) => string>> = {
   plan_not_frozen: ({ status }) => `The run has no frozen plan (it is ${status}): nothing can be said yet.`,
@@ -65,7 +76,7 @@ export function sayFinding(view: ExplainView): string {
       );
     case 'quarantined':
       return (
-        `Not changed so far: its batch is quarantined (${finding.reason ?? 'no reason'}, ` +
+        `Not changed so far: ${unitOf(view)} is quarantined (${finding.reason ?? 'no reason'}, ` +
         `${finding.errorClass ?? 'no error'}). It comes back with: sweep redrive --run ${runId} ` +
         `--unit ${planned?.unit?.unit ?? '…'} --reason "…"`
       );
@@ -75,7 +86,7 @@ export function sayFinding(view: ExplainView): string {
       return 'Not changed: the run was refused, so nothing was published.';
     case 'given_up':
     case 'unsettled':
-      return UNSETTLED[finding.state];
+      return UNSETTLED[finding.state](unitOf(view));
     case 'reported':
       return 'Not changed: the run was report-only. An enforcing run would have changed it.';
     case 'not_planned':
@@ -91,7 +102,8 @@ function sayChanged(view: ExplainView, finding: Extract<Finding, { kind: 'change
   if (finding.outcome === 'gone') return `Counted as deleted. ${GONE}${again(view)}`;
   if (finding.outcome === 'deleted') return `${changed}${again(view)}`;
   if (finding.saidBy === 'record') {
-    const why = planned?.state === 'committed' ? 'kept only the counts of its batch' : 'has its batch not committed';
+    const why =
+      planned?.state === 'committed' ? `kept only the counts of ${unitOf(view)}` : `has ${unitOf(view)} not committed`;
     return `${changed} The ledger ${why}; the record itself carries this run's key.`;
   }
   if (recordNow.kind === 'absent') return `${changed} The record has been removed since.`;

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { readAudit } from '../../../lib/core/read/audit.ts';
+import { inspectUnit } from '../../../lib/core/read/inspect.ts';
+import { readQuarantine } from '../../../lib/core/read/quarantine.ts';
 import type { AuditView, InspectView, SwitchView } from '../../../lib/core/redrive/views.ts';
 import { deployAccounts } from '../../helpers/accounts.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
@@ -28,6 +31,47 @@ describe('sweep inspect', () => {
     });
     expect((await terminal.run('inspect', 'latest', '999')).exitCode).toBe(3);
     expect((await terminal.run('inspect', 'latest', 'gus')).exitCode).toBe(2);
+  });
+});
+
+describe('--json of what only reads', () => {
+  it('is the view, and nothing else is on standard output', async () => {
+    const { deployment, unit } = await quarantined();
+    const { ledger, queue, world, runId, settings } = deployment;
+    const terminal = new Terminal(deployment);
+    await terminal.run('redrive', '--error-class', 'ValidationException', '--reason', 'mended', '--yes');
+    await settle(deployment);
+    const ports = { ledger, queue, clock: world.clock() };
+    const { policyId } = settings;
+    expect(await terminal.json('quarantine')).toEqual(await readQuarantine(ports, policyId, {}, 100));
+    expect(await terminal.json('inspect', runId, unit)).toEqual(await inspectUnit(ports, runId, unit));
+    expect(await terminal.json('audit', runId)).toEqual(await readAudit(ledger, { kind: 'run', runId }));
+    expect(await terminal.json('audit')).toEqual(await readAudit(ledger, { kind: 'policy', policyId }));
+  });
+});
+
+describe('--json of acts', () => {
+  it('is what the function answered', async () => {
+    const { deployment, unit } = await quarantined();
+    const answers: unknown[] = [];
+    const functions = {
+      call: async (_name: string, event: object) => {
+        const ended = await deployment.act(event);
+        if (ended.kind !== 'done') throw new Error(ended.kind);
+        answers.push(JSON.parse(JSON.stringify(ended.value)));
+        return { kind: 'answered', value: answers.at(-1) } as const;
+      },
+    };
+    const terminal = new Terminal(deployment, { functions });
+    const why = ['--reason', 'r'] as const;
+    for (const args of [
+      ['redrive', '--run', deployment.runId, '--unit', unit, '--dry-run'],
+      ['abandon', '--run', deployment.runId, '--unit', unit, ...why, '--yes'],
+      ['pause', ...why],
+      ['resume', ...why, '--yes'],
+    ]) {
+      expect(await terminal.json(...args)).toEqual(answers.at(-1));
+    }
   });
 });
 

@@ -51,6 +51,24 @@ describe('sweep explain: a record of the plan', () => {
     expect(view.planned?.accountedFor).toBe(id === 'gus' ? null : true);
   });
 
+  it('of a record that failed alone speaks of its own unit, and not of its batch, which is done', async () => {
+    const deployment = deployAccounts();
+    deployment.target.poison('bob', POISON);
+    await settle(deployment);
+    const terminal = new Terminal(deployment);
+    const unit = deployment.ledger.contents().units.find(({ state }) => state === 'quarantined')?.unit ?? '';
+    expect(unit).toMatch(/^\d+\.\d+$/);
+    const { out } = await terminal.run('explain', 'latest', 'bob');
+    expect(out).toContain(`its unit ${unit} is quarantined`);
+    expect(out).toContain(`--unit ${unit} --reason`);
+    expect(out).toMatch(new RegExp(`Unit ${unit} +split from its batch`));
+    expect(out).toContain('ValidationException (permanent)');
+    expect((await terminal.run('explain', 'latest', 'ada')).out).not.toContain('split');
+    await terminal.run('abandon', '--run', deployment.runId, '--unit', unit, '--reason', 'customer left', '--yes');
+    expect((await terminal.run('explain', 'latest', 'bob')).out).toContain(`a person abandoned its unit ${unit}`);
+    expect((await terminal.run('explain', 'latest', 'bob')).out).toContain('customer left');
+  });
+
   it('says under which rule and cutoff, in which batch, by which attempts, and that the record carries our key', async () => {
     const deployment = await eventful();
     const { out } = await new Terminal(deployment).run('explain', 'latest', 'cyd');
