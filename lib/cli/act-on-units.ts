@@ -1,6 +1,6 @@
 import type { ActView } from '../core/redrive/views.ts';
 import { askRedrive } from './answers.ts';
-import { choiceOf, type UnitOptions } from './choose-units.ts';
+import { choiceOf, type UnitOptions, withKnownRun } from './choose-units.ts';
 import { assertConfirmable, confirm } from './confirm.ts';
 import { CliError, EXIT, type ExitCode } from './exit.ts';
 import { moveAll } from './move-all.ts';
@@ -35,10 +35,12 @@ export function reasonOf(reason: string | undefined, act: string): string {
  * that selection.
  */
 export async function actOnUnits(session: Session, act: UnitsAct, options: ActOptions): Promise<ExitCode> {
-  const choice = choiceOf(options);
+  // What is wrong with the flags is said before anything is looked for.
+  choiceOf(options);
   const reason = options.dryRun ? '' : reasonOf(options.reason, `A${act === 'abandon' ? 'n' : ''} ${act}`);
   if (!options.dryRun && !options.yes) assertConfirmable(session, `A${act === 'abandon' ? 'n' : ''} ${act}`);
   const pipeline = await session.pipeline();
+  const choice = choiceOf(await withKnownRun(pipeline, options));
   const beyond = options.beyondGenerationCap ? { beyondGenerations: true } : {};
   const preview = await askRedrive<ActView>(pipeline, { act, ...choice, ...beyond, dryRun: true });
   if (options.dryRun || preview.selected === 0) {

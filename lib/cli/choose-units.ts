@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, EXIT } from './exit.ts';
+import { findRun } from './find-run.ts';
+import type { Pipeline } from './world.ts';
 
 /** Which quarantined units a command is about, as flags. */
 export interface UnitOptions {
@@ -25,7 +27,7 @@ export function parseAge(text: string): number {
 
 export function addFilter(command: Command): Command {
   return command
-    .option('--run <run>', 'only of this run')
+    .option('--run <run>', 'only of this run, or of the `latest`')
     .option('--unit <unit>', 'only this unit, such as 7 or 7.12; needs --run')
     .option('--tenant <tenant>', 'only of this tenant')
     .option('--quarantine-reason <code>', 'only what was quarantined for this, such as attempts_spent')
@@ -39,6 +41,15 @@ export function addChoice(command: Command): Command {
     '--selection <digest>',
     'exactly the units of a selection that a dry run has frozen',
   );
+}
+
+/**
+ * The flags with the run as the ledger names it. Throws a CliError where there is none: a run that was mistyped is not to
+ * look like one where nothing waits.
+ */
+export async function withKnownRun<T extends UnitOptions>(pipeline: Pipeline, options: T): Promise<T> {
+  if (options.run === undefined) return options;
+  return { ...options, run: (await findRun(pipeline, options.run)).runId };
 }
 
 /** The filter as the redrive function reads it; what was left out is not in it. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { formatInstant } from '../../core/identity/instant.ts';
 import { readQuarantine } from '../../core/read/quarantine.ts';
-import { addFilter, filterOf, type UnitOptions } from '../choose-units.ts';
+import { addFilter, filterOf, type UnitOptions, withKnownRun } from '../choose-units.ts';
 import { EXIT } from '../exit.ts';
 import { renderQuarantine } from '../render/quarantine.ts';
 import { type Cli, defineAction } from '../session.ts';
@@ -31,8 +31,11 @@ export function addQuarantine(program: Command, cli: Cli): void {
     .addHelpText('after', EXAMPLES);
   defineAction(command, cli, async (session) => {
     const options = command.opts<Options>();
-    const filter = filterOf(options);
-    const { ledger, queue, outputs } = await session.pipeline();
+    // What is wrong with the flags is said before anything is looked for.
+    filterOf(options);
+    const pipeline = await session.pipeline();
+    const filter = filterOf(await withKnownRun(pipeline, options));
+    const { ledger, queue, outputs } = pipeline;
     const { clock } = session.world;
     const view = await readQuarantine({ ledger, queue, clock }, outputs.policyId, filter, LISTED);
     const detail = options.units ? 'units' : 'groups';

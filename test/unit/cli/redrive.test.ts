@@ -56,6 +56,19 @@ describe('sweep quarantine', () => {
     expect(terminal.called).toEqual([]);
   });
 
+  it('takes `latest` for a run, and does not take one that is not there for one where nothing waits', async () => {
+    const deployment = await quarantined();
+    const terminal = new Terminal(deployment);
+    expect((await terminal.json<QuarantineView>('quarantine', '--run', 'latest')).units).toBe(1);
+    expect(await terminal.json<ActView>('abandon', '--run', 'latest', '--dry-run')).toMatchObject({ selected: 1 });
+    expect(terminal.called).toEqual([{ act: 'abandon', filter: { run: deployment.runId }, dryRun: true }]);
+    for (const args of [['quarantine'], ['redrive', '--dry-run'], ['abandon', '--reason', 'r', '--yes']]) {
+      const { exitCode, out, err } = await terminal.run(...args, '--run', 'mistyped');
+      expect([exitCode, out, err.includes('mistyped is not in the ledger')]).toEqual([3, '', true]);
+    }
+    expect(terminal.called).toHaveLength(1);
+  });
+
   it('shows messages that could not be read', async () => {
     const deployment = deployAccounts();
     await deployment.ledger.recordBadMessage({ policyId: 'accounts', digest: 'd1', reason: 'malformed', at: 0 });
