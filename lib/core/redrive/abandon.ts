@@ -4,6 +4,7 @@ import type { SelectedUnit } from '../ledger/items.ts';
 import { RefusedRequest } from '../plan/request.ts';
 import type { Deadline, Ledger } from '../ports/index.ts';
 import { audit } from './audit.ts';
+import { sayReceived } from './received.ts';
 import type { Named, UnitsRequest } from './request.ts';
 import { type TendPorts, tendDeadLetters } from './tend.ts';
 import { actOnUnits } from './units.ts';
@@ -63,8 +64,8 @@ export async function abandonMessage(
   const { ledger, clock, policyId } = ports;
   const known = await ledger.readBadMessage(policyId, digest);
   if (known === undefined) {
-    const message = `No message of this digest is known; \`list\` shows those that are. Received "${digest}".`;
-    throw new RefusedRequest([{ parameter: 'message', received: digest, message }]);
+    const message = `No message of this digest is known; \`list\` shows those that are. Received ${sayReceived(digest)}.`;
+    throw new RefusedRequest([{ parameter: 'message', received: sayReceived(digest), message }]);
   }
   if (known.abandonedAt === undefined) {
     const act = { act: 'abandon', actor, reason, requestId } as const;

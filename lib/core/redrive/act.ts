@@ -4,6 +4,7 @@ import { inspectUnit } from '../read/inspect.ts';
 import { readQuarantine } from '../read/quarantine.ts';
 import { abandon, abandonMessage } from './abandon.ts';
 import { cancel } from './cancel.ts';
+import { sayReceived } from './received.ts';
 import { redrive } from './redrive.ts';
 import type { ActRequest } from './request.ts';
 import { pause, resume, type SwitchPorts } from './switch.ts';
@@ -41,7 +42,7 @@ export async function carryOut(
 }
 
 function refuseUnit(run: string, unit: string): never {
-  const received = `${run} ${unit}`;
-  const message = `The ledger has no item of this unit: it was never started, or is in no such run. Received "${received}".`;
+  const received = sayReceived(`${run} ${unit}`);
+  const message = `The ledger has no item of this unit: it was never started, or is in no such run. Received ${received}.`;
   throw new RefusedRequest([{ parameter: 'unit', received, message }]);
 }

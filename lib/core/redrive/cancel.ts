@@ -4,6 +4,7 @@ import { RUN_EDGES } from '../ledger/lifecycle.ts';
 import { RefusedRequest } from '../plan/request.ts';
 import { everyItem } from '../read/pages.ts';
 import { audit } from './audit.ts';
+import { sayReceived } from './received.ts';
 import type { Named } from './request.ts';
 import type { TendPorts } from './tend.ts';
 import type { CancelView } from './views.ts';
@@ -11,7 +12,8 @@ import type { CancelView } from './views.ts';
 const MOVES_AT_ONCE = 8;
 
 function refuse(run: string, message: string): never {
-  throw new RefusedRequest([{ parameter: 'run', received: run, message: `${message} Received "${run}".` }]);
+  const received = sayReceived(run);
+  throw new RefusedRequest([{ parameter: 'run', received, message: `${message} Received ${received}.` }]);
 }
 
 /** Closes the units of a cancelled run that nobody has in hand; the others are closed by their consumers. */

@@ -2,6 +2,7 @@ import type { EpochMillis } from '../identity/instant.ts';
 import { parseInstant } from '../identity/instant.ts';
 import { RefusedRequest } from '../plan/request.ts';
 import type { Problem } from '../policy/parse.ts';
+import { clip, sayReceived, sayShape } from './received.ts';
 
 /** Which quarantined units an act is about; every part that is there must match. */
 export interface UnitFilter {
@@ -66,13 +67,28 @@ const FIELDS: Readonly<Record<(typeof ACTS)[number], readonly string[]>> = {
   cancel: ['run'],
 };
 const FILTER_FIELDS = ['run', 'unit', 'tenant', 'reason', 'errorClass', 'olderThanHours'];
-const MAX_TEXT = 500;
+/** Characters of any text in an event. */
+export const MAX_TEXT = 500;
 const LISTED = 100;
 const MAX_LISTED = 1_000;
 const MAX_PER_SECOND = 1_000;
-const MAX_HOURS = 24 * 366;
+/** Of the age by which units are chosen. */
+export const MAX_HOURS = 24 * 366;
 const MAX_LIMIT = 10_000;
 const UNIT = /^(0|[1-9][0-9]{0,7})(\.(0|[1-9][0-9]{0,3}))?$/;
+
+/** True for a text that an event may hold: neither blank nor too long, and whole characters only. */
+export function isActText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT && value.isWellFormed();
+}
+
+/** True for the name of a unit, such as `7` or `7.12`. */
+export function isUnitName(text: string): boolean {
+  return UNIT.test(text);
+}
+
+/** Tenants are in no log, and a refusal is: what stands where a tenant may is told by its form alone. */
+const UNSAID = ['tenant'];
 
 /** Reads one event, gathering everything that is wrong with it. */
 class Reader {
@@ -86,8 +102,8 @@ class Reader {
     this.#prefix = prefix;
   }
 
-  refuse(name: string, received: unknown, message: string): undefined {
-    const text = received === undefined ? '(nothing)' : (JSON.stringify(received) ?? typeof received);
+  refuse(name: string, received: unknown, message: string, say = sayReceived): undefined {
+    const text = say(received);
     this.problems.push({
       parameter: `${this.#prefix}${name}`,
       received: text,
@@ -98,17 +114,21 @@ class Reader {
 
   allow(names: readonly string[]): void {
     for (const name of Object.keys(this.#event)) {
-      if (!names.includes(name)) {
-        this.refuse(name, this.#event[name], `There is no "${name}" here; known: ${names.join(', ')}.`);
-      }
+      if (names.includes(name)) continue;
+      const shown = clip(name);
+      // It may be a tenant under a name that was mistyped.
+      this.refuse(shown, this.#event[name], `There is no "${shown}" here; known: ${names.join(', ')}.`, sayShape);
     }
   }
 
   text(name: string, what: string, pattern?: RegExp): string | undefined {
     const value = this.#event[name];
-    const fits = typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT;
-    if (fits && (pattern === undefined || pattern.test(value))) return value.trim();
-    return this.refuse(name, value, `${name} must be ${what}, in 1 to ${MAX_TEXT} characters.`);
+    if (isActText(value) && (pattern === undefined || pattern.test(value))) return value.trim();
+    const say = UNSAID.includes(name) ? sayShape : sayReceived;
+    if (typeof value === 'string' && !value.isWellFormed()) {
+      return this.refuse(name, value, `${name} holds half a character (a lone surrogate): send it anew.`, say);
+    }
+    return this.refuse(name, value, `${name} must be ${what}, in 1 to ${MAX_TEXT} characters.`, say);
   }
 
   optional<T>(name: string, read: (name: string) => T | undefined): T | undefined {
@@ -151,7 +171,7 @@ function withoutGaps<T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K
 function readFilter(outer: Reader, value: unknown): UnitFilter {
   if (value === undefined) return {};
   if (!isObject(value)) {
-    outer.refuse('filter', value, 'filter must be an object.');
+    outer.refuse('filter', value, 'filter must be an object.', sayShape);
     return {};
   }
   const reader = new Reader(value, 'filter.');
@@ -213,6 +233,10 @@ function readInstant(reader: Reader, value: unknown): EpochMillis | undefined {
 export function readActRequest(received: unknown): ActRequest {
   const event = isObject(received) ? received : {};
   const reader = new Reader(event);
+  if (event !== received) {
+    reader.refuse('act', received, `The event must be an object with an act, one of ${ACTS.join(', ')}.`, sayShape);
+    throw new RefusedRequest(reader.problems);
+  }
   const act = ACTS.find((name) => name === event.act);
   if (act === undefined) {
     reader.refuse('act', event.act, `act must be one of ${ACTS.join(', ')}.`);

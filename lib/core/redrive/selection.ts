@@ -6,6 +6,7 @@ import { RefusedRequest } from '../plan/request.ts';
 import type { Clock, Ledger, OpenUnit } from '../ports/index.ts';
 import { everyItem } from '../read/pages.ts';
 import { mayHaveNext } from './generations.ts';
+import { sayReceived } from './received.ts';
 import type { Choice, UnitFilter } from './request.ts';
 import type { LeftOut } from './views.ts';
 
@@ -148,6 +149,6 @@ export async function choose(
 }
 
 function refuse(digest: string, message: string): never {
-  const problem = { parameter: 'selection', received: digest, message: `${message} Received "${digest}".` };
-  throw new RefusedRequest([problem]);
+  const received = sayReceived(digest);
+  throw new RefusedRequest([{ parameter: 'selection', received, message: `${message} Received ${received}.` }]);
 }

@@ -92,6 +92,72 @@ describe('request of an act', () => {
     },
   );
 
+  it.each([
+    ['hi', 'a text of 2 characters'],
+    [7, 'a number'],
+    [['redrive'], 'a list'],
+    [null, 'null'],
+    [undefined, '(nothing)'],
+  ])('that is %j is told what it is, and that it must be an object', (event, form) => {
+    const [problem] = problemsOf(event);
+    expect(problem).toMatchObject({ parameter: 'act', received: form });
+    expect(problem?.message).toMatch(/^The event must be an object with an act, one of list, .* Received .*\.$/);
+  });
+
+  it.each(['a\ud800c', '\udc00', 'a\ud800'])('holds no half characters: %j is refused wherever it stands', (text) => {
+    const units = { act: 'redrive', ...NAMED };
+    for (const [event, parameter] of [
+      [{ ...REDRIVE, actor: text }, 'actor'],
+      [{ act: 'pause', ...NAMED, reason: text }, 'reason'],
+      [{ act: 'cancel', ...NAMED, run: text }, 'run'],
+      [{ ...units, selection: text }, 'selection'],
+      [{ act: 'abandon', ...NAMED, message: text }, 'message'],
+      [{ ...units, filter: { tenant: text } }, 'filter.tenant'],
+      [{ ...units, filter: { errorClass: text } }, 'filter.errorClass'],
+    ] as const) {
+      const [problem] = problemsOf(event);
+      expect([problem?.parameter, problem?.message]).toEqual([parameter, expect.stringContaining('half a character')]);
+      expect(JSON.stringify(problem)).not.toMatch(/[^\\]\\ud[89a-f]/);
+    }
+    expect(refused({ ...REDRIVE, reason: 'whole 🙂' })).toEqual([]);
+  });
+
+  it('is repeated in part only where it is refused: a log keeps the refusal', () => {
+    const long = 'x'.repeat(600);
+    const event = { act: 'redrive', actor: long, reason: long, selection: long, perSecond: long, [long]: long };
+    const problems = problemsOf({ ...event, filter: { run: long, errorClass: long } });
+    expect(problems.length).toBeGreaterThan(6);
+    for (const { parameter, received, message } of problems) {
+      expect(parameter.length).toBeLessThan(100);
+      expect(received.length).toBeLessThan(100);
+      expect(message.match(/x+/g)?.every((part) => part.length <= 80) ?? true).toBe(true);
+    }
+    expect(
+      problemsOf({ act: 'pause', actor: `${'x'.repeat(78)}${'🙂'.repeat(300)}`, reason: 'r' })[0]?.received,
+    ).toSatisfy((text: string) => text.isWellFormed());
+  });
+
+  it('is told without the tenant that it names, whichever way it is wrong', () => {
+    const units = { act: 'redrive', ...NAMED };
+    for (const event of [
+      { ...units, all: true, filter: { tenant: 'acme' } },
+      { ...units, filter: 'tenant=acme' },
+      { ...units, filter: [{ tenant: 'acme' }] },
+      { ...units, filter: { tennant: 'acme' } },
+      { ...units, filter: { tenant: 'acme'.repeat(200) } },
+      { ...units, filter: { tenant: { name: 'acme' } } },
+      { ...units, filter: { tenant: 'acme', run: { acme: ['acme'] } } },
+      { ...units, tenant: 'acme', all: true },
+      { ...units, selection: 'd', filter: { tenant: 'acme' } },
+      { act: 'list', filter: ['acme'] },
+      'redrive acme',
+    ]) {
+      expect(problemsOf(event).length).toBeGreaterThan(0);
+      expect(JSON.stringify(problemsOf(event))).not.toContain('acme"');
+      expect(JSON.stringify(problemsOf(event))).not.toMatch(/[:"]acme/);
+    }
+  });
+
   it.each(['', '   ', '\n', null, undefined, 7, {}, 'x'.repeat(501)])(
     'needs who and why, and %j is neither',
     (value) => {
@@ -120,7 +186,7 @@ describe('request of an act', () => {
     const received = Object.fromEntries(problems.map((problem) => [problem.parameter, problem.received]));
     expect(received).toMatchObject({
       ...{ actor: '" "', reason: '(nothing)', all: '"yes"', limit: '0', perSecond: '0', startAt: '"tomorrow"' },
-      ...{ 'filter.unit': '"01"', 'filter.tennant': '"t1"', beyondGenerations: '1' },
+      ...{ 'filter.unit': '"01"', 'filter.tennant': 'a text of 2 characters', beyondGenerations: '1' },
     });
     for (const { parameter, message } of problems) {
       const name = parameter.split('.').at(-1) ?? '';
