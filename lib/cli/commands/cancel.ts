@@ -44,7 +44,7 @@ async function cancel(session: Session, name: string, { reason, yes }: Options):
   session.say(
     view.result === 'already'
       ? 'It had been cancelled before.'
-      : 'From ten seconds on it changes no record. Its totals are final within half an hour: sweep show.',
+      : 'From ten seconds on it changes no record. Its totals are final fifteen to twenty minutes from now: sweep show.',
   );
   return EXIT.done;
 }

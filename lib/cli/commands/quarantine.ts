@@ -41,6 +41,11 @@ export function addQuarantine(program: Command, cli: Cli): void {
     const detail = options.units ? 'units' : 'groups';
     session.print(view, (shown) => renderQuarantine(shown, detail, formatInstant(clock.now())));
     if (view.truncated) session.say('There are more units than were counted.');
+    if (view.badMessagesTruncated) {
+      session.say(
+        `There are more unreadable messages than the ${view.badMessages.length} shown: they come up as these are abandoned.`,
+      );
+    }
     if (options.units && view.units > view.listed.length)
       session.say(`The oldest ${LISTED} of ${view.units} are shown.`);
     return EXIT.done;

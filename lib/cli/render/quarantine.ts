@@ -14,7 +14,7 @@ function hoursBetween(from: string, until: string): number {
   return (Date.parse(until) - Date.parse(from)) / HOUR_MILLIS;
 }
 
-/** How long the message is still there; the ledger entry outlives it. */
+/** How long the message is still there, if nobody purges the queue; the ledger entry outlives it. */
 function timeLeft(expiresAt: string | null, now: string): string {
   if (expiresAt === null) return 'no message';
   const hours = hoursBetween(now, expiresAt);
@@ -30,7 +30,7 @@ function groupColumns(now: string): readonly Column<QuarantineGroup>[] {
     { title: 'RECORDS', value: (group) => group.records },
     { title: 'OLDEST', value: (group) => sayAge(hoursBetween(group.oldest, now)) },
     { title: 'NEWEST', value: (group) => sayAge(hoursBetween(group.newest, now)) },
-    { title: 'MESSAGE LEFT', value: (group) => timeLeft(group.firstMessageExpiresAt, now) },
+    { title: 'MESSAGE LEFT AT MOST', value: (group) => timeLeft(group.firstMessageExpiresAt, now) },
   ];
 }
 
@@ -46,7 +46,7 @@ function unitColumns(now: string): readonly Column<OpenUnitView>[] {
     { title: 'GENERATION', value: (unit) => unit.generation },
     { title: 'REASON', value: (unit) => unit.reason },
     { title: 'ERROR', value: (unit) => unit.errorClass },
-    { title: 'MESSAGE LEFT', value: (unit) => timeLeft(unit.messageExpiresAt, now) },
+    { title: 'MESSAGE LEFT AT MOST', value: (unit) => timeLeft(unit.messageExpiresAt, now) },
   ];
 }
 
@@ -58,13 +58,16 @@ const MESSAGE_COLUMNS: readonly Column<QuarantineView['badMessages'][number]>[] 
 
 /** `detail`: whether single units are shown beside the groups. `now` is ISO-8601. */
 export function renderQuarantine(view: QuarantineView, detail: 'groups' | 'units', now: string): string {
-  const { groups, listed, badMessages, queues, paused, units, records } = view;
+  const { groups, listed, badMessages, badMessagesTruncated, queues, paused, units, records } = view;
   const parts = [
     groups.length === 0 ? 'No quarantined units.\n' : table(groupColumns(now), groups),
     ...(detail === 'units' && listed.length > 0 ? [table(unitColumns(now), listed)] : []),
     ...(badMessages.length > 0 ? [table(MESSAGE_COLUMNS, badMessages)] : []),
     fields([
       ['Quarantined', `units ${units}, records ${records}`],
+      ...(badMessages.length === 0
+        ? []
+        : [['Unreadable', `messages ${badMessages.length}${badMessagesTruncated ? ' and more' : ''}`] as const]),
       ['Queues', `work ${queues.work}, dead letters ${queues.deadLetter}`],
       ['Policy', paused === null ? 'not paused' : `paused since ${paused.since} by ${paused.actor}: ${paused.reason}`],
     ]),

@@ -18,16 +18,26 @@ function keysOf(slice: Slice | undefined, unit: string): readonly string[] {
   return (position === undefined ? entries : entries.slice(position, position + 1)).map(({ key }) => key);
 }
 
+/** Of a unit that waits in the ledger: when it goes on, for nothing brings it forward. */
+function sayDue({ state, notBefore }: UnitItem): string {
+  if (state !== 'planned' || notBefore === undefined) return '';
+  return ` It is sent at ${formatInstant(notBefore)} or within minutes after, unless the policy is paused.`;
+}
+
 function redriveOf(run: RunItem, unit: UnitItem): InspectView['redrive'] {
   const { redriveGenerations } = run.settings;
   if (unit.state !== 'quarantined') {
-    return { verdict: 'not-quarantined', message: `The unit is ${unit.state}: there is nothing to redrive.` };
+    return {
+      verdict: 'not-quarantined',
+      message: `The unit is ${unit.state}: there is nothing to redrive.${sayDue(unit)}`,
+    };
   }
   if (run.status === 'cancelled') {
     return { verdict: 'run-cancelled', message: 'The run was cancelled: its units can only be abandoned.' };
   }
   if (!mayHaveNext(unit.generation, redriveGenerations)) {
-    const message = `It had ${unit.generation + 1} of ${redriveGenerations} generations: ask for one more by name.`;
+    const had = `It had ${unit.generation + 1} generations, and a redrive goes up to ${redriveGenerations}`;
+    const message = `${had}: one more takes --beyond-generation-cap, or beyondGenerations in an event.`;
     return { verdict: 'beyond-generations', message };
   }
   if (unit.failureClass === 'permanent') {

@@ -15,7 +15,7 @@ const RETENTION_MILLIS = DEAD_LETTER_RETENTION_DAYS * 24 * HOUR_MILLIS;
 const COUNTED = 100_000;
 const BAD_MESSAGES_LISTED = 100;
 
-/** When the dead-letter queue drops a unit's message: its retention counts from the sending of the labelled copy. */
+/** When the dead-letter queue drops a unit's message at the latest, for a purge leaves no trace in the ledger: its retention counts from the sending of the labelled copy. */
 export function messageExpiresAt({
   generation,
   copiedAt,
@@ -141,14 +141,17 @@ function viewMessage({ digest, reason, at, abandonedAt }: BadMessage): BadMessag
   return { digest, reason, at: formatInstant(at), abandonedAt: instantOrNull(abandonedAt) };
 }
 
+type BadMessages = Pick<QuarantineView, 'badMessages' | 'badMessagesTruncated'>;
+
 /** Messages that wait for a person; those that were given up are no longer listed. */
-async function openMessages(ledger: Ledger, policyId: string): Promise<readonly BadMessageView[]> {
-  const messages: BadMessageView[] = [];
+async function openMessages(ledger: Ledger, policyId: string): Promise<BadMessages> {
+  const badMessages: BadMessageView[] = [];
   for await (const message of everyItem((cursor) => ledger.badMessages(policyId, cursor))) {
-    if (message.abandonedAt === undefined) messages.push(viewMessage(message));
-    if (messages.length >= BAD_MESSAGES_LISTED) break;
+    if (message.abandonedAt !== undefined) continue;
+    if (badMessages.length >= BAD_MESSAGES_LISTED) return { badMessages, badMessagesTruncated: true };
+    badMessages.push(viewMessage(message));
   }
-  return messages;
+  return { badMessages, badMessagesTruncated: false };
 }
 
 /** What waits for a person, from the ledger alone; of the queues only their depths are read. Changes nothing. */
@@ -179,6 +182,6 @@ export async function readQuarantine(
     listed: count.listed,
     truncated,
     queues: await queue.depth(),
-    badMessages: await openMessages(ledger, policyId),
+    ...(await openMessages(ledger, policyId)),
   };
 }

@@ -23,7 +23,7 @@ export interface OpenUnitView {
   readonly failureClass: string | null;
   readonly since: string;
   readonly ageHours: number;
-  /** When the dead-letter queue drops its message; null where no copy is known. The ledger entry stays. */
+  /** When the dead-letter queue drops its message at the latest; null where no copy is known. The ledger entry stays. */
   readonly messageExpiresAt: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface QuarantineGroup {
   readonly records: number;
   readonly oldest: string;
   readonly newest: string;
-  /** When the dead-letter queue drops the first of their messages. */
+  /** When the dead-letter queue drops the first of their messages at the latest. */
   readonly firstMessageExpiresAt: string | null;
 }
 
@@ -59,7 +59,10 @@ export interface QuarantineView {
   readonly truncated: boolean;
   /** Messages in each queue, as SQS estimates them. */
   readonly queues: { readonly work: number; readonly deadLetter: number };
+  /** Of the whole policy, whatever the filter. */
   readonly badMessages: readonly BadMessageView[];
+  /** True where there are more than are listed; they come up as those listed are given up. */
+  readonly badMessagesTruncated: boolean;
 }
 
 /** A unit that an act chose. */
@@ -184,6 +187,7 @@ export interface InspectView {
     readonly cutoff: string;
   };
   readonly ageHours: number;
+  /** When the dead-letter queue drops its message at the latest; null where no copy is known. */
   readonly messageExpiresAt: string | null;
   readonly cost: Cost;
   /** Positions of this batch that became units of their own. */

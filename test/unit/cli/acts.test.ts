@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readAudit } from '../../../lib/core/read/audit.ts';
 import { inspectUnit } from '../../../lib/core/read/inspect.ts';
 import { readQuarantine } from '../../../lib/core/read/quarantine.ts';
+import { nextGeneration } from '../../../lib/core/redrive/by-hand.ts';
 import type { AuditView, InspectView, SwitchView } from '../../../lib/core/redrive/views.ts';
 import { deployAccounts } from '../../helpers/accounts.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
@@ -31,6 +32,42 @@ describe('sweep inspect', () => {
     });
     expect((await terminal.run('inspect', 'latest', '999')).exitCode).toBe(3);
     expect((await terminal.run('inspect', 'latest', 'gus')).exitCode).toBe(2);
+  });
+});
+
+describe('sweep inspect of a unit', () => {
+  it('that waits in the ledger says when it is due, and what it failed of as what lies behind it', async () => {
+    const { deployment, unit } = await quarantined();
+    const terminal = new Terminal(deployment);
+    const look = async () => (await terminal.run('inspect', 'latest', unit)).out;
+    expect(await look()).toMatch(/^Message +kept until at most 20/m);
+    expect(await look()).toMatch(/^Reason +permanent_failure$/m);
+    const { runId, ledger } = deployment;
+    const due = deployment.world.millis + 3_600_000;
+    await ledger.moveUnit(
+      { runId, unit },
+      'redrive',
+      { generation: 0 },
+      nextGeneration(0, deployment.world.millis, due),
+    );
+    expect(await look()).toMatch(new RegExp(`^Due +${new Date(due).toISOString()}$`, 'm'));
+    expect(await look()).toMatch(
+      /^Last failure +permanent_failure, ValidationException \(permanent\), request req-1$/m,
+    );
+    expect(await look()).not.toMatch(/^(Reason|Error) /m);
+  });
+
+  it('that was done in the end has its last failure only, and one that never failed has none', async () => {
+    const { deployment, unit } = await quarantined();
+    const terminal = new Terminal(deployment);
+    deployment.target.heal('gus');
+    await terminal.run('redrive', '--error-class', 'ValidationException', '--reason', 'mended', '--yes');
+    await settle(deployment);
+    const { out } = await terminal.run('inspect', 'latest', unit);
+    expect(out).toMatch(/^State +committed/m);
+    expect(out).not.toMatch(/^(Reason|Error|Due) /m);
+    const fine = deployment.ledger.contents().units.find(({ errorClass }) => errorClass === undefined)?.unit ?? '';
+    expect((await terminal.run('inspect', 'latest', fine)).out).not.toContain('failure');
   });
 });
 
@@ -127,6 +164,7 @@ describe('sweep cancel', () => {
     const terminal = new Terminal(deployment, { answer: 'yes' });
     const { exitCode, err } = await terminal.run('cancel', 'latest', '--reason', 'wrong tenants');
     expect([exitCode, err.includes(deployment.runId)]).toEqual([0, true]);
+    expect(err).toContain('final fifteen to twenty minutes from now');
     expect(runOf(deployment)).toBe('cancelled');
     expect((await terminal.run('cancel', 'latest', '--reason', 'r')).err).toContain('cancelled before');
     await settle(deployment);

@@ -76,6 +76,19 @@ describe('sweep quarantine', () => {
       /^d1 +1970-01-01T00:00:00.000Z +malformed$/m,
     );
   });
+
+  it('says how many of them it shows, and where there are more', async () => {
+    const deployment = deployAccounts();
+    const terminal = new Terminal(deployment);
+    for (let n = 0; n < 101; n += 1) {
+      const before = await terminal.run('quarantine');
+      expect([before.err, before.out.includes('and more')]).toEqual(['', false]);
+      await deployment.ledger.recordBadMessage({ policyId: 'accounts', digest: `d${n}`, reason: 'malformed', at: 0 });
+    }
+    const { out, err } = await terminal.run('quarantine');
+    expect(out).toMatch(/^Unreadable +messages 100 and more$/m);
+    expect(err).toContain('more unreadable messages than the 100 shown');
+  });
 });
 
 describe('sweep redrive', () => {

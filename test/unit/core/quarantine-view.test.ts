@@ -112,6 +112,23 @@ describe('the list of what waits', () => {
     }
   });
 
+  it('lists a hundred messages that could not be read, says where there are more, and does not count those given up', async () => {
+    const stage = await published(accounts(3));
+    const record = (n: number) =>
+      stage.ledger.recordBadMessage({
+        ...{ policyId: 'accounts', digest: `d${String(n).padStart(3, '0')}`, reason: 'malformed', at: n },
+      });
+    for (let n = 0; n < 100; n += 1) await record(n);
+    const exactly = await ask(stage, 'list');
+    expect([exactly.badMessages.length, exactly.badMessagesTruncated]).toEqual([100, false]);
+    await record(100);
+    const more = await ask(stage, 'list', { filter: { tenant: 'nobody' } });
+    expect([more.badMessages.length, more.badMessagesTruncated]).toEqual([100, true]);
+    await stage.ledger.abandonBadMessage('accounts', 'd000', 1);
+    const after = await ask(stage, 'list');
+    expect([after.badMessages.at(-1)?.digest, after.badMessagesTruncated]).toEqual(['d100', false]);
+  });
+
   it('also has what nobody knows the effect of, told apart by its state', async () => {
     const stage = await published(accounts(3));
     const ref = { runId: stage.runId, unit: '0' };
@@ -200,8 +217,22 @@ describe('inspecting a unit', () => {
     await layDown(stage, '0', { generation: 1, failureClass: 'permanent' });
     const verdict = async () => (await ask(stage, 'inspect', { run, unit: '0' })).redrive.verdict;
     expect(await verdict()).toBe('beyond-generations');
+    const { message } = (await ask(stage, 'inspect', { run, unit: '0' })).redrive;
+    expect(message).toMatch(/had 2 generations, .* up to 2: .*--beyond-generation-cap.*beyondGenerations/);
     await ask(stage, 'cancel', { run });
     expect(await verdict()).toBe('run-cancelled');
+  });
+
+  it('that waits for its turn says when it is due', async () => {
+    const stage = await batchesInQuarantine(3, [0, 1]);
+    const { runId: run } = stage;
+    await ask(stage, 'redrive', { all: true, perSecond: 0.001 });
+    const { notBefore = 0 } = stage.ledger.contents().units.find(({ unit }) => unit === '1') ?? {};
+    expect(notBefore).toBeGreaterThan(stage.world.millis + HOUR_MILLIS / 4);
+    const { redrive } = await ask(stage, 'inspect', { run, unit: '1' });
+    expect(redrive).toMatchObject({
+      ...{ verdict: 'not-quarantined', message: expect.stringContaining(`sent at ${iso(notBefore)}`) },
+    });
   });
 
   it('of which the ledger has nothing is refused with a sentence', async () => {
