@@ -26,6 +26,18 @@ export function auditCases(ledgerOf: () => Ledger): void {
     expect(await allOf((cursor) => ledgerOf().auditTrail(runScope(runId), cursor))).toEqual([]);
   });
 
+  it('appends behind what the head does not know, where the head still counts what the caller read', async () => {
+    const run = await storedRun(ledgerOf());
+    for (const scope of [runScope(run.runId), { kind: 'policy', policyId: run.policyId } as const]) {
+      expect(await ledgerOf().appendAudit(scope, anEntry(0))).toBe('appended');
+      expect(await ledgerOf().appendAudit(scope, anEntry(3), 0)).toBe('moved-on');
+      expect(await ledgerOf().appendAudit(scope, anEntry(3), 1)).toBe('appended');
+      expect(await ledgerOf().appendAudit(scope, anEntry(4))).toBe('appended');
+      const trail = await allOf((cursor) => ledgerOf().auditTrail(scope, cursor));
+      expect(trail.map(({ number }) => number)).toEqual([0, 3, 4]);
+    }
+  });
+
   it('makes no trail of a run that is not there', async () => {
     const runId = aRunId();
     expect(await ledgerOf().appendAudit(runScope(runId), anEntry(0))).toBe('moved-on');

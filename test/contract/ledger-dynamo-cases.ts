@@ -1,4 +1,4 @@
-import { type AttributeValue, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { itemSize } from '../../lib/aws/item-size.ts';
 import { DynamoLedger } from '../../lib/aws/ledger/ledger.ts';
@@ -24,6 +24,7 @@ import { createMeter } from '../../lib/aws/meter.ts';
 import { systemClock, systemRandom } from '../../lib/aws/system.ts';
 import type { Slice } from '../../lib/core/ledger/items.ts';
 import { aPause } from './ledger-control-cases.ts';
+import { damageCases } from './ledger-damage-cases.ts';
 import { createLedgerTable, ledgerOn } from './ledger-dynamo.ts';
 import { lostAnswerCases } from './ledger-lost-answer-cases.ts';
 import {
@@ -58,6 +59,14 @@ export function ledgerDynamoCases(name: string, makeClient: () => DynamoDBClient
       (await client.send(new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }))).Item ?? {};
 
     describe('items', () => itemCases(() => ledger, itemAt));
+
+    describe('trails that somebody wrote to', () =>
+      damageCases(
+        () => ledger,
+        async (item) => {
+          await client.send(new PutItemCommand({ TableName: table, Item: item }));
+        },
+      ));
     describe('retention', () =>
       retentionCases(
         () => client,

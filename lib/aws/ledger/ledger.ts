@@ -38,6 +38,7 @@ import type { Clock, Random } from '../../core/ports/services.ts';
 import { refusal } from '../errors.ts';
 import type { Attributes } from '../item-size.ts';
 import { appendAudit } from './audit.ts';
+import { decodeAudit } from './audit-item.ts';
 import { abandonBadMessage, readBadMessage, recordBadMessage } from './bad-messages.ts';
 import { batchGet } from './batch-get.ts';
 import { pausePolicy, readControl, readStops, resumePolicy, settleIntake } from './control.ts';
@@ -45,7 +46,7 @@ import { beginsWith, between, type Clause } from './expression.ts';
 import { putFenced } from './fenced.ts';
 import { text } from './fields.ts';
 import { decodeOpenUnit, openPage, openRuns, openUnits } from './open-index.ts';
-import { decodeAudit, decodeMessage, decodeTally, decodeTenant, encodeTally, encodeTenant } from './report-items.ts';
+import { decodeMessage, decodeTally, decodeTenant, encodeTally, encodeTenant } from './report-items.ts';
 import { type Expiry, expiryAfter } from './retention.ts';
 import { decodeRun, runKey } from './run-item.ts';
 import { createRun, moveRun, takeLease } from './runs.ts';
@@ -229,8 +230,12 @@ export class DynamoLedger implements Ledger {
     return { items: page.items.map(decodeOpenUnit), next: page.next };
   }
 
-  appendAudit(scope: AuditScope, entry: AuditEntry): Promise<'appended' | 'moved-on'> {
-    return appendAudit(this.#table, this.#expiry, scope, entry);
+  appendAudit(
+    scope: AuditScope,
+    entry: AuditEntry,
+    headCount = entry.number,
+  ): Promise<'appended' | 'moved-on' | 'occupied'> {
+    return appendAudit(this.#table, this.#expiry, scope, entry, headCount);
   }
 
   auditTrail(scope: AuditScope, cursor: string | undefined): Promise<Page<AuditEntry>> {

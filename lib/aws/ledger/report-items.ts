@@ -1,9 +1,8 @@
 import { digestOf } from '../../core/identity/encode.ts';
-import type { AuditEntry, BadMessage, Tally, TenantReport } from '../../core/ledger/items.ts';
-import type { AuditScope } from '../../core/ports/ledger.ts';
+import type { BadMessage, Tally, TenantReport } from '../../core/ledger/items.ts';
 import type { Attributes } from '../item-size.ts';
 import { decodeFields, encodeFields, type Field } from './fields.ts';
-import { auditSort, itemKey, policyPartition, runPartition, SK, scopePartition, tallySort } from './schema.ts';
+import { itemKey, policyPartition, runPartition, SK, tallySort } from './schema.ts';
 import { packJson, unpackJson } from './slice-item.ts';
 
 const TALLY_FIELDS = {
@@ -52,27 +51,6 @@ export function encodeTenant(report: TenantReport): Attributes {
 
 export function decodeTenant(item: Attributes): TenantReport {
   return decodeFields(TENANT_FIELDS, item);
-}
-
-const AUDIT_FIELDS = {
-  number: 'number',
-  act: 'text',
-  actor: 'text',
-  reason: 'text',
-  requestId: 'text',
-  units: 'json',
-  selection: 'text',
-  at: 'number',
-  previousHash: 'text',
-  hash: 'text',
-} as const satisfies Record<keyof AuditEntry, Field>;
-
-export function encodeAudit(scope: AuditScope, entry: AuditEntry): Attributes {
-  return { ...itemKey(scopePartition(scope), auditSort(entry.number)), ...encodeFields(AUDIT_FIELDS, entry) };
-}
-
-export function decodeAudit(item: Attributes): AuditEntry {
-  return decodeFields(AUDIT_FIELDS, item);
 }
 
 const MESSAGE_FIELDS = {

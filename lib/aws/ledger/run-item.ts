@@ -59,7 +59,7 @@ export function decodeRun(item: Attributes): RunItem {
       until: Number(item[LEASE.until]?.N),
       epoch: Number(item[LEASE.epoch]?.N),
     },
-    auditHead: { count: Number(item[AUDIT.count]?.N), hash: item[AUDIT.hash]?.S ?? '' },
+    auditHead: { count: Number(item[AUDIT.count]?.N ?? 0), hash: item[AUDIT.hash]?.S ?? '' },
   };
 }
 

@@ -102,6 +102,12 @@ export function auditSort(number: number): string {
   return `${SK.audit}${padded(number, 8)}`;
 }
 
+/** The number that an entry's sort key says; NaN where it is none of ours. */
+export function auditNumber(sort: string): number {
+  const digits = sort.slice(SK.audit.length);
+  return /^\d{8}$/.test(digits) ? Number(digits) : Number.NaN;
+}
+
 /** A batch sorts before the records split from it. */
 export function unitSort(unit: UnitId): string {
   const position = unit.split('.')[1];

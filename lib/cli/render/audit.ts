@@ -5,7 +5,7 @@ const UNITS_SHOWN = 20;
 
 function sayConfirmation({ confirmedBy: { event, requestId }, at }: AuditEntryView): string {
   if (requestId !== null) return `${event} with request id ${requestId}, where CloudTrail logs data events of Lambda`;
-  return `${event} of about ${at}`;
+  return `${event} of about ${at ?? 'that time'}`;
 }
 
 function sayUnits(units: readonly string[]): string {
@@ -14,14 +14,15 @@ function sayUnits(units: readonly string[]): string {
 }
 
 function renderEntry(entry: AuditEntryView): string {
-  const { number, act, actor, reason, at, units, selection, hash } = entry;
+  const { number, act, actor, reason, at, units, selection, hash, damaged } = entry;
   return fields([
-    [`#${number}`, `${act} at ${at}`],
+    [`#${number ?? '?'}`, `${act} at ${at ?? 'a time that cannot be read'}`],
     ['  actor', actor],
     ['  reason', reason],
     ['  units', sayUnits(units)],
     ...(selection === null ? [] : [['  selection', selection] as const]),
     ['  hash', hash],
+    ...(damaged.length === 0 ? [] : [['  damaged', damaged.join(', ')] as const]),
     ['  CloudTrail', sayConfirmation(entry)],
   ]);
 }

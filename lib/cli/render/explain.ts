@@ -97,7 +97,7 @@ function sayReason(state: UnitState, { reason, errorClass, failureClass, request
 }
 
 function sayAct({ at, act, actor, reason }: ActView): string {
-  return `${at} ${act} by ${actor}: ${reason}`;
+  return `${at ?? 'at an unreadable time,'} ${act} by ${actor}: ${reason}`;
 }
 
 function recordLines({ recordNow, rule }: ExplainView): string[] {

@@ -275,6 +275,8 @@ export interface AuditEntry {
   readonly at: EpochMillis;
   readonly previousHash: string;
   readonly hash: string;
+  /** Attributes that are not of the kind that was written; they read as empty. Absent of an entry that is whole. */
+  readonly damaged?: readonly string[];
 }
 
 /** Who paused a policy, and why. */

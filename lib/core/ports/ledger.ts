@@ -159,8 +159,11 @@ export interface Ledger {
   /** Planned units due at `now`, or quarantined units; oldest first within a shard. Eventually consistent. */
   openUnits(wanted: OpenUnitsWanted, cursor: string | undefined): Promise<Page<OpenUnit>>;
 
-  /** Puts the entry where its number is the head's count, and moves the head, in one transaction. */
-  appendAudit(scope: AuditScope, entry: AuditEntry): Promise<'appended' | 'moved-on'>;
+  /**
+   * Puts the entry and moves the head behind it, in one transaction, where the head still counts `headCount` entries: by
+   * default the entry's number. `occupied`: the head stands, and an item that it does not know is at the entry's place.
+   */
+  appendAudit(scope: AuditScope, entry: AuditEntry, headCount?: number): Promise<'appended' | 'moved-on' | 'occupied'>;
   auditTrail(scope: AuditScope, cursor: string | undefined): Promise<Page<AuditEntry>>;
   /** Keeps the first sighting: reason and time. */
   recordBadMessage(message: BadMessage): Promise<void>;

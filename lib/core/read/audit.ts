@@ -7,20 +7,28 @@ import { selectionDigest } from '../redrive/selection.ts';
 import type { AuditEntryView, AuditFault, AuditView } from '../redrive/views.ts';
 import { everyItem } from './pages.ts';
 
+/** When an entry says that its act was; null where it no longer says so. */
+export function auditedAt({ at, damaged = [] }: AuditEntry): string | null {
+  return damaged.includes('at') ? null : formatInstant(at);
+}
+
 export function viewEntry(entry: AuditEntry): AuditEntryView {
-  const { number, act, actor, reason, at, requestId, units, selection, hash } = entry;
+  const { number, act, actor, reason, requestId, units, selection, hash, damaged = [] } = entry;
   return {
-    number,
+    number: Number.isNaN(number) ? null : number,
     act,
     actor,
     reason,
-    at: formatInstant(at),
+    at: auditedAt(entry),
     requestId,
     units,
     selection: selection ?? null,
     hash,
+    damaged,
     confirmedBy:
-      requestId === NO_REQUEST ? { event: 'StartMessageMoveTask', requestId: null } : { event: 'Invoke', requestId },
+      requestId === NO_REQUEST
+        ? { event: 'StartMessageMoveTask', requestId: null }
+        : { event: 'Invoke', requestId: damaged.includes('requestId') ? null : requestId },
   };
 }
 
@@ -38,12 +46,19 @@ export function verifyTrail(entries: readonly AuditEntry[], head: AuditHead): re
   let expected = 0;
   let previous: string | undefined = NO_AUDIT.hash;
   for (const entry of entries) {
+    if (Number.isNaN(entry.number)) {
+      faults.push(fault(null, 'altered', 'An item stands in the trail under a key that is no entry’s.'));
+      continue;
+    }
     for (; expected < entry.number; expected += 1) {
       faults.push(fault(expected, 'missing', `Entry ${expected} is missing.`));
       previous = undefined;
     }
-    const { hash, ...content } = entry;
-    if (auditHash(content) !== hash) {
+    const { hash, damaged, ...content } = entry;
+    if (damaged !== undefined) {
+      const message = `Entry ${entry.number} is not what was written: not by its ${damaged.join(', ')}.`;
+      faults.push(fault(entry.number, 'altered', message));
+    } else if (auditHash(content) !== hash) {
       faults.push(fault(entry.number, 'altered', `Entry ${entry.number} is not what was written.`));
     } else if (previous !== undefined && entry.previousHash !== previous) {
       faults.push(fault(entry.number, 'not-chained', `Entry ${entry.number} does not follow the one before it.`));
@@ -87,12 +102,31 @@ async function verifySelections(
   return faults;
 }
 
+const READ_TRIES = 5;
+
+interface Trail {
+  readonly head: AuditHead;
+  readonly entries: readonly AuditEntry[];
+}
+
+/** Head and entries of one moment: what is appended between the two reads would look like tampering. */
+async function readTrail(ledger: Ledger, scope: AuditScope): Promise<Trail | undefined> {
+  let head = await headOf(ledger, scope);
+  for (let tries = 1; head !== undefined; tries += 1) {
+    const entries: AuditEntry[] = [];
+    for await (const entry of everyItem((cursor) => ledger.auditTrail(scope, cursor))) entries.push(entry);
+    const after: AuditHead | undefined = await headOf(ledger, scope);
+    if (after === undefined || after.count === head.count || tries === READ_TRIES) return { head, entries };
+    head = after;
+  }
+  return undefined;
+}
+
 /** A run's or a policy's trail, verified. Undefined where there is no such run. */
 export async function readAudit(ledger: Ledger, scope: AuditScope): Promise<AuditView | undefined> {
-  const head = await headOf(ledger, scope);
-  if (head === undefined) return undefined;
-  const entries: AuditEntry[] = [];
-  for await (const entry of everyItem((cursor) => ledger.auditTrail(scope, cursor))) entries.push(entry);
+  const trail = await readTrail(ledger, scope);
+  if (trail === undefined) return undefined;
+  const { head, entries } = trail;
   const policyId = scope.kind === 'policy' ? scope.policyId : ((await ledger.readRun(scope.runId))?.policyId ?? '');
   const faults = [...verifyTrail(entries, head), ...(await verifySelections(ledger, policyId, entries))];
   return { scope: scopeName(scope), head, entries: entries.map(viewEntry), faults, verified: faults.length === 0 };

@@ -67,7 +67,8 @@ export interface ActView {
   readonly actor: string;
   readonly reason: string;
   readonly requestId: string;
-  readonly at: string;
+  /** Null where the audit entry no longer says it. */
+  readonly at: string | null;
 }
 
 export interface RecordNowView {

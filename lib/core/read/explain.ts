@@ -6,6 +6,7 @@ import { earlierRuns, expiredByUs } from '../plan/history.ts';
 import { digestOfSlice } from '../plan/open-slices.ts';
 import type { Ledger } from '../ports/index.ts';
 import { viewUnit, viewWindow } from '../views.ts';
+import { auditedAt } from './audit.ts';
 import { type ActView, type ExplainView, type PlannedView, viewRecordNow } from './explain-view.ts';
 import { findInPlan, type Place } from './find-record.ts';
 import { type Finding, judgePlanned, judgeUnplanned, soughtState, unitStateOf } from './finding.ts';
@@ -132,6 +133,7 @@ function isAccountedFor(slice: Slice, position: number, unit: UnitItem | undefin
   return unit.keysDigest === keysDigest(own.map(({ key }) => key));
 }
 
-function viewAct({ act, actor, reason, requestId, at }: AuditEntry): ActView {
-  return { act, actor, reason, requestId, at: formatInstant(at) };
+function viewAct(entry: AuditEntry): ActView {
+  const { act, actor, reason, requestId } = entry;
+  return { act, actor, reason, requestId, at: auditedAt(entry) };
 }

@@ -4,6 +4,7 @@ import type { UnitId } from '../identity/keys.ts';
 import type { AuditEntry, AuditHead } from '../ledger/items.ts';
 import { NO_AUDIT } from '../plan/new-run.ts';
 import type { AuditScope, Ledger, Log } from '../ports/index.ts';
+import { everyItem } from '../read/pages.ts';
 
 /** Who does something and why; both are required of every act. */
 export interface Act {
@@ -55,6 +56,11 @@ export interface AuditPorts {
 
 const APPEND_TRIES = 10;
 
+/** Nothing can be appended to the trail: what the message names is in the way. */
+export class JammedTrail extends Error {
+  override readonly name = 'JammedTrail';
+}
+
 /** The head that a trail has now; undefined where there is no such run. A policy's trail begins with its first entry. */
 export async function headOf(ledger: Ledger, scope: AuditScope): Promise<AuditHead | undefined> {
   if (scope.kind === 'run') return (await ledger.readRun(scope.runId))?.auditHead;
@@ -67,7 +73,9 @@ export function scopeName(scope: AuditScope): string {
 
 /**
  * Appends an act to a trail before the act takes effect. Another person's entry may come first; then the next number is
- * taken. The hash also goes to the log: whoever can rewrite the ledger cannot rewrite that.
+ * taken. An item that the head does not know may be in the way: the entry goes behind it, so that nothing put into a
+ * trail can keep people from acting, and the trail no longer verifies. The hash also goes to the log: whoever can rewrite
+ * the ledger cannot rewrite that.
  */
 export async function audit(
   { ledger, log }: AuditPorts,
@@ -76,15 +84,35 @@ export async function audit(
   subject: Subject,
   at: EpochMillis,
 ): Promise<AuditEntry> {
+  let behind = 0;
+  let end: Awaited<ReturnType<Ledger['appendAudit']>> = 'moved-on';
   for (let tries = 0; tries < APPEND_TRIES; tries += 1) {
     const head = await headOf(ledger, scope);
     if (head === undefined) throw new Error(`Run ${scopeName(scope)} is not in the ledger.`);
-    const entry = auditEntry(head, act, subject, at);
-    if ((await ledger.appendAudit(scope, entry)) !== 'appended') continue;
+    const entry = auditEntry({ ...head, count: Math.max(head.count, behind) }, act, subject, at);
+    end = await ledger.appendAudit(scope, entry, head.count);
+    if (end === 'occupied') {
+      behind = await endOf(ledger, scope);
+      log.event('error', 'audit_foreign_entry', { scope: scopeName(scope), number: entry.number });
+    }
+    if (end !== 'appended') continue;
     const { number, hash, requestId } = entry;
     const units = subject.units.length;
     log.event('info', 'audit', { scope: scopeName(scope), number, act: act.act, requestId, units, hash });
     return entry;
   }
-  throw new Error(`The audit trail of ${scopeName(scope)} moved on ${APPEND_TRIES} times; try again.`);
+  const why =
+    end === 'moved-on'
+      ? 'others appended to it all the time: try again'
+      : 'items that it does not know stand at its end: `sweep audit` names them';
+  throw new JammedTrail(`Nothing could be appended to the audit trail of ${scopeName(scope)}: ${why}.`);
+}
+
+/** The number behind every item of a trail, known to its head or not. */
+async function endOf(ledger: Ledger, scope: AuditScope): Promise<number> {
+  let end = 0;
+  for await (const { number } of everyItem((cursor) => ledger.auditTrail(scope, cursor))) {
+    if (number >= end) end = number + 1;
+  }
+  return end;
 }

@@ -3,7 +3,7 @@ import { formatInstant } from '../identity/instant.ts';
 import type { Control, Pause } from '../ledger/items.ts';
 import type { Deadline } from '../ports/index.ts';
 import { publishDue } from '../publish/due.ts';
-import { audit } from './audit.ts';
+import { audit, JammedTrail } from './audit.ts';
 import type { Named } from './request.ts';
 import type { TendPorts } from './tend.ts';
 import type { PauseView, SwitchView } from './views.ts';
@@ -17,21 +17,22 @@ export function viewPause(pause: Pause | undefined): PauseView | null {
 }
 
 /**
- * Stops a policy. The control item is the guarantee: every consumer reads it before each target call. Pausing what is
- * paused changes nothing, but sees to the event source mapping again.
+ * Stops a policy, whatever its audit trail is like. The control item is the guarantee: every consumer reads it before
+ * each target call. Pausing what is paused changes nothing, but sees to the event source mapping again.
  */
 export async function pause(ports: SwitchPorts, named: Named, requestId: string): Promise<SwitchView> {
   const { ledger, clock, policyId } = ports;
   const standing = await ledger.readControl(policyId);
   if (standing.pause !== undefined) return view(ports, 'pause', 'already', standing);
   const { actor, reason } = named;
-  await audit(
-    ports,
-    { kind: 'policy', policyId },
-    { act: 'pause', actor, reason, requestId },
-    { units: [] },
-    clock.now(),
-  );
+  try {
+    const act = { act: 'pause', actor, reason, requestId } as const;
+    await audit(ports, { kind: 'policy', policyId }, act, { units: [] }, clock.now());
+  } catch (error) {
+    if (!(error instanceof JammedTrail)) throw error;
+    // A stop cannot wait for the trail to be mended; the control item says who paused and why.
+    ports.log.event('error', 'pause_not_audited', { policyId, requestId, message: error.message });
+  }
   const moved = await ledger.pause(policyId, { actor, reason, requestId, at: clock.now() });
   return view(ports, 'pause', moved.kind === 'moved' ? 'done' : 'already', moved.control);
 }

@@ -105,7 +105,10 @@ export interface ActView {
   readonly published: number;
   /** Copies removed from the dead-letter queue by this call. */
   readonly deleted: number;
-  /** When the last of the spaced units is due; pass it as `startAt` to go on at the same rate. Null without a rate. */
+  /**
+   * When the last of the spaced units is due; pass it as `startAt` to go on at the same rate. Of a dry run: when it would
+   * be if it were no dry run. Null without a rate.
+   */
   readonly paceEndsAt: string | null;
 }
 
@@ -139,15 +142,19 @@ export interface CancelView {
 
 /** One entry of an audit trail. */
 export interface AuditEntryView {
-  readonly number: number;
+  /** Null where the item's key is no entry's. */
+  readonly number: number | null;
   readonly act: string;
   readonly actor: string;
   readonly reason: string;
-  readonly at: string;
+  /** Null where the entry no longer says it. */
+  readonly at: string | null;
   readonly requestId: string;
   readonly units: readonly string[];
   readonly selection: string | null;
   readonly hash: string;
+  /** Names of its attributes that are not of the kind that was written: gone, of another type, or added. */
+  readonly damaged: readonly string[];
   /** The CloudTrail event that should confirm it, and the id to look for; null where there is only a time. */
   readonly confirmedBy: { readonly event: 'Invoke' | 'StartMessageMoveTask'; readonly requestId: string | null };
 }

@@ -101,6 +101,7 @@ describe('transactions', () => {
     expect(await append(cancel([{ Code: 'None' }, { Code: refused }]))).toBe('moved-on');
     expect(await append(cancel([{ Code: refused, Item: other }, { Code: refused }]))).toBe('moved-on');
     expect(await append(cancel([{ Code: refused, Item: own }, { Code: refused }]))).toBe('appended');
+    expect(await append(cancel([{ Code: refused, Item: other }, { Code: 'None' }]))).toBe('occupied');
   });
 
   it('reads the item where the store does not give it back', async () => {

@@ -119,6 +119,33 @@ describe('pause', () => {
     expect(await theRun(stage)).toMatchObject({ status: 'complete', closing: { processed: 3 } });
   });
 
+  it('takes effect past items that somebody put into the trail, and the trail says so', async () => {
+    const stage = await published(accounts(3));
+    await ask(stage, 'pause');
+    await ask(stage, 'resume');
+    const scope = { kind: 'policy' as const, policyId: stage.settings.policyId };
+    const { items } = await stage.ledger.auditTrail(scope, undefined);
+    for (const entry of items) stage.ledger.plantAudit(scope, { ...entry, number: entry.number + 2 });
+    expect(await ask(stage, 'pause')).toMatchObject({ act: 'pause', result: 'done', paused: NAMED });
+    expect((await stage.ledger.readControl(scope.policyId)).pause).toMatchObject(NAMED);
+    const { verified, head, faults } = await trailOf(stage, 'policy');
+    expect([verified, head.count, faults.map(({ number }) => number)]).toEqual([
+      false,
+      5,
+      expect.arrayContaining([2, 3]),
+    ]);
+    expect(stage.log.named('audit_foreign_entry')).toHaveLength(1);
+  });
+
+  it('takes effect where nothing can be appended, and says that it is not on the trail', async () => {
+    const stage = await published(accounts(3));
+    stage.ledger.appendAudit = async () => 'occupied';
+    expect(await ask(stage, 'pause')).toMatchObject({ result: 'done', paused: NAMED });
+    expect(stage.log.named('pause_not_audited')).toHaveLength(1);
+    await expect(ask(stage, 'resume')).rejects.toThrow(/`sweep audit` names them/);
+    expect((await stage.ledger.readControl(stage.settings.policyId)).pause).toMatchObject(NAMED);
+  });
+
   it('of what is paused leaves the first pause and its reason, audits nothing more and sees to the mapping again', async () => {
     const stage = await published(accounts(3));
     const set = breakIntake(stage);

@@ -142,6 +142,21 @@ describe('the trail of a run as it is read', () => {
     expect(logged[2]?.[1]).not.toBe(rewritten[2]?.hash);
   });
 
+  it('verifies where acts are appended while it is read', async () => {
+    const stage = await acted();
+    const { ledger, runId } = stage;
+    const scope = { kind: 'run' as const, runId };
+    let between = 2;
+    const act = { act: 'redrive', actor: 'max', reason: 'meanwhile', requestId: 'r' } as const;
+    const moving = altered<Ledger>(ledger, {
+      auditTrail: async (of, cursor) => {
+        if (between-- > 0) await audit(stage, scope, act, { units: ['4'] }, stage.world.millis);
+        return ledger.auditTrail(of, cursor);
+      },
+    });
+    expect(await readAudit(moving, scope)).toMatchObject({ verified: true, faults: [], head: { count: 6 } });
+  });
+
   it('is undefined of a run that is not there, and empty and whole of one that nobody touched', async () => {
     const stage = await published(accounts(3));
     expect(await readAudit(stage.ledger, { kind: 'run', runId: 'unheard' })).toBeUndefined();
