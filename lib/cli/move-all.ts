@@ -47,7 +47,8 @@ function unfinished({ act, selection, selected }: ActView, from: number, why: st
 export async function moveAll(session: Session, pipeline: Pipeline, event: object, preview: ActView): Promise<ActView> {
   const { status, env } = session.world;
   const { selection, selected } = preview;
-  let done: ActView = { ...preview, dryRun: false, units: [] };
+  // The preview's end of the pace is a forecast: the first call begins now.
+  let done: ActView = { ...preview, dryRun: false, units: [], paceEndsAt: null };
   let from = 0;
   try {
     for (;;) {

@@ -1,4 +1,5 @@
 import type { ActView, CancelView, MessageAbandonedView, SwitchView } from '../../core/redrive/views.ts';
+import { sayAge } from './quarantine.ts';
 import { type Column, table } from './table.ts';
 import { fields } from './text.ts';
 
@@ -42,12 +43,20 @@ function byRun(units: ActView['units']): readonly RunRow[] {
   return [...rows.values()];
 }
 
+/** How long it takes until all of the units have come back; that cannot be changed once they are brought back. */
+function saySpacing(selected: number, rate: number): string {
+  const hours = selected / rate / 3_600;
+  const length = hours < 1 / 60 ? `${Math.ceil(hours * 3_600)}s` : sayAge(hours);
+  return `${length} for ${selected} units at ${rate} per second`;
+}
+
 /** What was chosen and frozen: its units, how many of which run, and the digest that names them. */
-export function renderSelected({ units, selected, selection }: ActView): string {
+export function renderSelected({ units, selected, selection }: ActView, rate: number | undefined): string {
   if (selected === 0) return 'No quarantined unit matches.\n';
   const runs = units.length > 1 ? `${table(RUN_COLUMNS, byRun(units))}\n` : '';
   return `${renderUnits(units)}${runs}${fields([
     ['Selected', `units ${selected}`],
+    ...(rate === undefined ? [] : [['Spacing', saySpacing(selected, rate)] as const]),
     ['Selection', selection],
   ])}`;
 }

@@ -24,6 +24,8 @@ export interface UnitsAct {
   readonly request: UnitsRequest;
   readonly eligibility: Eligibility;
   readonly move: MoveUnit;
+  /** Refuses, by a throw, what may not be done to so many units: those of the selection from `from` on. */
+  readonly check?: (units: number) => void;
 }
 
 interface Moved {
@@ -130,6 +132,7 @@ export async function actOnUnits(
 ): Promise<Omit<ActView, 'paceEndsAt'>> {
   const chosen = await choose(ports, ports.policyId, units.act.act, units.request.choice, units.eligibility);
   const { selection, leftOut, truncated } = chosen;
+  units.check?.(Math.max(0, selection.units.length - units.request.from));
   const said = {
     act: units.act.act,
     selection: selection.digest,

@@ -161,15 +161,52 @@ describe('sweep redrive', () => {
   it('goes on until nothing of the selection is left, at one rate, and adds up', async () => {
     const until = '2026-01-01T00:01:00.000Z';
     const { events, options } = inTurn(
-      { dryRun: true, left: 3 },
+      { dryRun: true, left: 3, paceEndsAt: until },
       { moved: 2, published: 2, left: 1, next: 2, paceEndsAt: until },
       { moved: 1, published: 1, deleted: 3 },
     );
     const terminal = new Terminal(deployAccounts(), options);
     const view = await terminal.json<ActView>('redrive', '--all', '--reason', 'r', '--rate', '2', '--yes');
     expect(view).toMatchObject({ moved: 3, published: 3, deleted: 3, left: 0, next: null });
+    expect(events[0]).toMatchObject({ all: true, perSecond: 2, dryRun: true });
     expect(events[1]).toMatchObject({ selection: 'd', from: 0, perSecond: 2 });
+    expect(events[1]).not.toHaveProperty('startAt');
     expect(events[2]).toMatchObject({ selection: 'd', from: 2, perSecond: 2, startAt: until });
+  });
+
+  it('at a rate says how long it takes before anybody agrees', async () => {
+    const units = Array.from({ length: 11 }, (_, unit) => ({ runId: 'a', unit: `${unit}`, generation: 0 }));
+    for (const [rate, takes] of [
+      ['0.01', '18m'],
+      ['5', '3s'],
+      ['0.001', '3h'],
+    ] as const) {
+      const { options } = inTurn({ dryRun: true, units, selected: 11 }, { dryRun: true, units, selected: 11 });
+      const terminal = new Terminal(deployAccounts(), { ...options, answer: 'no' });
+      const spacing = new RegExp(`^Spacing +${takes} for 11 units at ${rate} per second$`, 'm');
+      expect((await terminal.run('redrive', '--all', '--rate', rate, '--reason', 'r')).err).toMatch(spacing);
+      expect((await terminal.run('redrive', '--all', '--rate', rate, '--dry-run')).out).toMatch(spacing);
+    }
+  });
+
+  it('of a named unit that is not in quarantine says where to look', async () => {
+    const deployment = await quarantined();
+    const named = ['redrive', '--run', deployment.runId, '--unit', '0', '--dry-run'];
+    const { exitCode, err } = await new Terminal(deployment).run(...named);
+    expect([exitCode, err.includes(`sweep inspect ${deployment.runId} 0`)]).toEqual([3, true]);
+  });
+
+  it('of a paused policy says that it is paused, by whom, and what follows', async () => {
+    const deployment = await quarantined();
+    const terminal = new Terminal(deployment);
+    await terminal.run('pause', '--reason', 'wrong tenants');
+    const { exitCode, err } = await terminal.run(...REDRIVE, '--yes');
+    expect(exitCode).toBe(0);
+    expect(err).toMatch(/The policy is paused since 20\S+ by arn\S+ada: .* once it is resumed/);
+    const { options } = inTurn({ dryRun: true }, { moved: 3, published: 1 });
+    const unpaused = await new Terminal(deployAccounts(), options).run(...ALL);
+    expect(unpaused.err).toContain('sent by the reconciler when it is due');
+    expect(unpaused.err).not.toContain('paused');
   });
 
   it('whose answer is lost in the middle says what was done and how to finish it', async () => {

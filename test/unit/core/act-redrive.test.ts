@@ -10,14 +10,16 @@ import { SeededRandom } from '../../model/index.ts';
 import {
   ask,
   batchesInQuarantine,
+  layDown,
   lettersOf,
   MINUTE_MILLIS,
   NAMED,
+  refusalOf,
   statesOf,
   trailOf,
   wellEnded,
 } from './acts-stage.ts';
-import { theRun, theUnit } from './stage.ts';
+import { accounts, published, theRun, theUnit } from './stage.ts';
 
 const ALL = { all: true };
 
@@ -199,6 +201,35 @@ describe('redrive', () => {
     await completes(stage, 12);
     const starts = stage.ledger.contents().units.map(({ startedAt }) => (startedAt ?? 0) - begun);
     for (const [unit, start] of starts.entries()) expect(start).toBeGreaterThanOrEqual(unit * 360_000);
+  });
+
+  it('at a rate says in the dry run until when it would take', async () => {
+    const stage = await mended(6);
+    const now = stage.world.millis;
+    const paced = await ask(stage, 'redrive', { ...ALL, perSecond: 0.5, dryRun: true });
+    expect(paced).toMatchObject({ moved: 0, paceEndsAt: new Date(now + 12_000).toISOString() });
+    const { selection } = paced;
+    expect(await ask(stage, 'redrive', { selection, from: 4, perSecond: 0.5, dryRun: true })).toMatchObject({
+      paceEndsAt: new Date(now + 4_000).toISOString(),
+    });
+    expect(await ask(stage, 'redrive', { ...ALL, dryRun: true })).toMatchObject({ paceEndsAt: null });
+  });
+
+  it('at a rate that would take more than a day is refused, dry run and real one, and names a rate that is not', async () => {
+    const stage = await published(accounts(3));
+    for (let unit = 0; unit < 87; unit += 1) await layDown(stage, String(unit));
+    const units = stage.ledger.contents().units;
+    for (const dryRun of [true, false]) {
+      expect(await refusalOf(ask(stage, 'redrive', { ...ALL, perSecond: 0.001, dryRun }))).toBe(
+        'At 0.001 units per second the 87 units take 25 hours; the longest allowed is 24. ' +
+          'Give a rate of 0.002 or more (perSecond, --rate), or choose fewer units. Received 0.001.',
+      );
+    }
+    expect(stage.ledger.contents()).toMatchObject({ units, audit: [] });
+    const { selection } = await ask(stage, 'redrive', { ...ALL, dryRun: true });
+    const rest = { selection, from: 1, perSecond: 0.001 };
+    expect(await ask(stage, 'redrive', { ...rest, dryRun: true })).toMatchObject({ selected: 87 });
+    expect(await ask(stage, 'redrive', { ...ALL, perSecond: 0.002 })).toMatchObject({ moved: 87 });
   });
 
   it('of a unit that waits for its time is not hurried by the reconciler', async () => {
