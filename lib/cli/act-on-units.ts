@@ -1,4 +1,5 @@
 import { formatInstant } from '../core/identity/instant.ts';
+import { isActText, MAX_TEXT } from '../core/redrive/request.ts';
 import type { ActView } from '../core/redrive/views.ts';
 import { askRedrive } from './answers.ts';
 import { choiceOf, type UnitOptions, withKnownRun } from './choose-units.ts';
@@ -29,6 +30,10 @@ const CONSEQUENCE: Readonly<Record<UnitsAct, string>> = {
 export function reasonOf(reason: string | undefined, act: string): string {
   const text = reason?.trim() ?? '';
   if (text === '') throw new CliError(EXIT.usage, `${act} needs a reason, for the audit trail: --reason "…".`);
+  if (!isActText(text)) {
+    const received = `Received ${text.length} characters.`;
+    throw new CliError(EXIT.usage, `--reason is a text of at most ${MAX_TEXT} characters. ${received}`);
+  }
   return text;
 }
 

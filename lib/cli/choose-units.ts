@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isActText, isUnitName, MAX_HOURS, MAX_TEXT } from '../core/redrive/request.ts';
 import { CliError, EXIT } from './exit.ts';
 import { findRun } from './find-run.ts';
 import type { Pipeline } from './world.ts';
@@ -22,16 +23,29 @@ const UNITS = { m: 1 / 60, h: 1, d: 24 } as const;
 export function parseAge(text: string): number {
   const [, number, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? [];
   if (number === undefined) throw new InvalidArgumentError('It is a length of time such as 90m, 6h or 3d.');
-  return Number(number) * UNITS[unit as keyof typeof UNITS];
+  const hours = Number(number) * UNITS[unit as keyof typeof UNITS];
+  if (hours > MAX_HOURS) throw new InvalidArgumentError(`It is at most ${MAX_HOURS / 24}d.`);
+  return hours;
+}
+
+/** A text that the redrive function takes; an empty one would be a filter that is none. */
+export function parseText(text: string): string {
+  if (isActText(text)) return text;
+  throw new InvalidArgumentError(`It is a text of 1 to ${MAX_TEXT} characters.`);
+}
+
+export function parseUnit(text: string): string {
+  if (isUnitName(text)) return text;
+  throw new InvalidArgumentError('It is a batch such as 7, or a record split from it such as 7.12.');
 }
 
 export function addFilter(command: Command): Command {
   return command
-    .option('--run <run>', 'only of this run, or of the `latest`')
-    .option('--unit <unit>', 'only this unit, such as 7 or 7.12; needs --run')
-    .option('--tenant <tenant>', 'only of this tenant')
-    .option('--quarantine-reason <code>', 'only what was quarantined for this, such as attempts_spent')
-    .option('--error-class <code>', 'only what failed of this, such as ThrottlingException')
+    .option('--run <run>', 'only of this run, or of the `latest`', parseText)
+    .option('--unit <unit>', 'only this unit, such as 7 or 7.12; needs --run', parseUnit)
+    .option('--tenant <tenant>', 'only of this tenant', parseText)
+    .option('--quarantine-reason <code>', 'only what was quarantined for this, such as attempts_spent', parseText)
+    .option('--error-class <code>', 'only what failed of this, such as ThrottlingException', parseText)
     .addOption(new Option('--older-than <age>', 'only what waits for longer than 90m, 6h, 3d').argParser(parseAge));
 }
 
@@ -40,6 +54,7 @@ export function addChoice(command: Command): Command {
   return addFilter(command.option('--all', 'everything that is quarantined')).option(
     '--selection <digest>',
     'exactly the units of a selection that a dry run has frozen',
+    parseText,
   );
 }
 

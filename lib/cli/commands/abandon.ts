@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { MessageAbandonedView } from '../../core/redrive/views.ts';
 import { type ActOptions, actOnUnits, reasonOf } from '../act-on-units.ts';
 import { askRedrive } from '../answers.ts';
-import { addChoice, filterOf } from '../choose-units.ts';
+import { addChoice, filterOf, parseText } from '../choose-units.ts';
 import { assertConfirmable, confirm } from '../confirm.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { renderMessage } from '../render/acts.ts';
@@ -25,7 +25,7 @@ export function addAbandon(program: Command, cli: Cli): void {
       .command('abandon')
       .description('Give quarantined units up for good, so that their run can close; or a message nobody can read.'),
   )
-    .option('--message <digest>', 'the unreadable message of this digest, as `sweep quarantine` shows it')
+    .option('--message <digest>', 'the unreadable message of this digest, as `sweep quarantine` shows it', parseText)
     .option('--reason <text>', 'why, for the audit trail')
     .option('--dry-run', 'only freeze the selection and show it')
     .option('--yes', 'do not ask')

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { inspectUnit } from '../../core/read/inspect.ts';
+import { clip } from '../../core/redrive/received.ts';
+import { isUnitName } from '../../core/redrive/request.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { findRun, RUN_HELP } from '../find-run.ts';
 import { renderInspect } from '../render/inspect.ts';
 import { type Cli, defineAction } from '../session.ts';
-
-const UNIT = /^[0-9]+(\.[0-9]+)?$/;
 
 const EXAMPLES = `
 Examples:
@@ -21,7 +21,8 @@ export function addInspect(program: Command, cli: Cli): void {
     .addHelpText('after', EXAMPLES);
   defineAction(command, cli, async (session) => {
     const [name = '', unit = ''] = command.args;
-    if (!UNIT.test(unit)) throw new CliError(EXIT.usage, `A unit is a number such as 7 or 7.12. Received ${unit}.`);
+    if (!isUnitName(unit))
+      throw new CliError(EXIT.usage, `A unit is a number such as 7 or 7.12. Received ${clip(unit)}.`);
     const { ledger, ...pipeline } = await session.pipeline();
     const { runId } = await findRun({ ledger, ...pipeline }, name);
     const view = await inspectUnit({ ledger, clock: session.world.clock }, runId, unit);

@@ -49,16 +49,22 @@ async function trigger(session: Session, options: Options): Promise<ExitCode> {
   const runId = runIdOf(policyId, policyVersion, scheduledTime);
   if (options.preflight) return checkOnly(session, pipeline, { runId, scheduledTime });
   const existing = await pipeline.ledger.readRun(runId);
-  if (!options.yes) await confirmEnforcement(session, pipeline, runId, existing);
   const startedBy = await pipeline.caller();
   const started = { runId, scheduledTime: formatInstant(scheduledTime), startedBy };
+  if (existing?.status === 'cancelled') {
+    return finish(session, { ...started, run: await viewed(session, pipeline, existing) });
+  }
+  if (!options.yes) await confirmEnforcement(session, pipeline, runId, existing);
   const event = { scheduledTime: started.scheduledTime, startedBy };
   await pipeline.functions.start(dispatcherFunctionName, event);
   session.say(sayStarted(runId, existing));
   if (!options.wait) return finish(session, { ...started, run: null });
   const run = await waitForPlan(session, pipeline, runId, existing);
-  const view = viewRun(run, await standingOf(pipeline.ledger, run), session.world.clock.now());
-  return finish(session, { ...started, run: view });
+  return finish(session, { ...started, run: await viewed(session, pipeline, run) });
+}
+
+async function viewed(session: Session, { ledger }: Pipeline, run: RunItem): Promise<RunView> {
+  return viewRun(run, await standingOf(ledger, run), session.world.clock.now());
 }
 
 function sayStarted(runId: string, existing: RunItem | undefined): string {
@@ -100,11 +106,15 @@ async function confirmEnforcement(
 
 function finish(session: Session, view: TriggerView): ExitCode {
   session.print(view, renderTrigger);
-  if (view.run === null) return EXIT.done;
-  if (view.run.status !== 'refused') return EXIT.done;
-  session.say(sayRefused(view.run));
+  const { run } = view;
+  if (run?.status !== 'refused' && run?.status !== 'cancelled') return EXIT.done;
+  session.say(run.status === 'refused' ? sayRefused(run) : CANCELLED);
   return EXIT.refused;
 }
+
+const CANCELLED =
+  'The run was cancelled and does not come back: the next scheduled time finds what it left, unless a window is set. ' +
+  'To start another now: sweep trigger --now.';
 
 function sayRefused({ scheduledTime }: RunView): string {
   return (

@@ -78,8 +78,8 @@ const MAX_LIMIT = 10_000;
 const UNIT = /^(0|[1-9][0-9]{0,7})(\.(0|[1-9][0-9]{0,3}))?$/;
 
 /** True for a text that an event may hold: neither blank nor too long, and whole characters only. */
-export function isActText(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT && value.isWellFormed();
+export function isActText(text: string): boolean {
+  return text.trim() !== '' && text.length <= MAX_TEXT && text.isWellFormed();
 }
 
 /** True for the name of a unit, such as `7` or `7.12`. */
@@ -123,7 +123,8 @@ class Reader {
 
   text(name: string, what: string, pattern?: RegExp): string | undefined {
     const value = this.#event[name];
-    if (isActText(value) && (pattern === undefined || pattern.test(value))) return value.trim();
+    const fits = typeof value === 'string' && isActText(value);
+    if (fits && (pattern === undefined || pattern.test(value))) return value.trim();
     const say = UNSAID.includes(name) ? sayShape : sayReceived;
     if (typeof value === 'string' && !value.isWellFormed()) {
       return this.refuse(name, value, `${name} holds half a character (a lone surrogate): send it anew.`, say);

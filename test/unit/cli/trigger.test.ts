@@ -222,6 +222,34 @@ describe('sweep trigger: a run that is refused', () => {
   });
 });
 
+describe('sweep trigger: a run that was cancelled', () => {
+  const args = ['trigger', '--scheduled-time', NEW_YEAR];
+  const cancel = { act: 'cancel', actor: 'eve', reason: 'wrong tenants', run: RUN };
+
+  it.each([[], ['--no-wait']])('is not joined: nothing is started, and what comes next is said %j', async (...more) => {
+    const deployment = deployAccounts();
+    await deployment.dispatch();
+    await deployment.act(cancel);
+    const terminal = new Terminal(deployment);
+    const { exitCode, out, err } = await terminal.run(...args, ...more);
+    expect([exitCode, terminal.started]).toEqual([5, []]);
+    expect(out).toMatch(/Status +cancelled/);
+    expect(err).toMatch(/does not come back: the next scheduled time finds .*sweep trigger --now/);
+    expect(err).not.toContain('joined');
+    expect((await terminal.json<TriggerView>(...args)).run).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('while it was waited for is not done', async () => {
+    const deployment = deployAccounts();
+    const start = async () => {
+      await deployment.dispatch(Date.parse(NEW_YEAR), { looksAtDeadline: 0 });
+      await deployment.act(cancel);
+    };
+    const { exitCode, err } = await new Terminal(deployment, { functions: { start } }).run(...args, '--yes');
+    expect([exitCode, err.includes('does not come back')]).toEqual([5, true]);
+  });
+});
+
 describe('sweep trigger --preflight', () => {
   it('asks the dispatcher and waits for its answer, starts nothing, and is done where nothing is wrong', async () => {
     const deployment = deployAccounts();

@@ -64,6 +64,22 @@ describe('sweep', () => {
     [['cancel', 'latest', '--yes']],
     [['inspect', 'latest']],
     [['quarantine', '--unit', '7']],
+    [['inspect', 'latest', '07']],
+    [['inspect', 'latest', '3x']],
+    [['quarantine', '--tenant', '']],
+    [['quarantine', '--older-than', '367d']],
+    [['redrive', '--run', 'latest', '--unit', 'abc', '--dry-run']],
+    [['redrive', '--run', 'latest', '--unit', '07', '--dry-run']],
+    ...['--tenant', '--run', '--quarantine-reason', '--error-class', '--selection'].flatMap((flag) => [
+      [['redrive', flag, '', '--dry-run']],
+      [['abandon', flag, ' ', '--dry-run']],
+      [['redrive', flag, 'x'.repeat(501), '--dry-run']],
+    ]),
+    [['abandon', '--message', '', '--reason', 'because', '--yes']],
+    ...[['redrive', '--all', '--yes'], ['abandon', '--message', 'd', '--yes'], ['pause'], ['resume', '--yes']].map(
+      (args) => [[...args, '--reason', 'x'.repeat(501)]],
+    ),
+    [['cancel', 'latest', '--yes', '--reason', 'x'.repeat(501)]],
   ])('%j is a usage error, with nothing on standard output and no look at AWS', async (args) => {
     const terminal = new Terminal(deployAccounts());
     const { exitCode, out, err } = await terminal.run(...args);
