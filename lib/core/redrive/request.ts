@@ -200,8 +200,10 @@ function readChoice(reader: Reader, event: Readonly<Record<string, unknown>>): C
   const digest = reader.optional('selection', () => reader.text('selection', 'the digest of a frozen selection'));
   const filtered = Object.keys(filter).length > 0;
   const ways = [all, filtered, digest !== undefined].filter(Boolean).length;
-  if (ways === 0) reader.refuse('filter', event.filter, 'Say which units: a filter, "selection", or "all": true.');
-  if (ways > 1) reader.refuse('filter', event.filter, 'Give only one of filter, "selection" and "all": true.');
+  if (ways === 0)
+    reader.refuse('filter', event.filter, 'Say which units: a filter, "selection", or "all": true.', sayShape);
+  if (ways > 1)
+    reader.refuse('filter', event.filter, 'Give only one of filter, "selection" and "all": true.', sayShape);
   if (event.from !== undefined && digest === undefined) {
     reader.refuse('from', event.from, 'from is a place in a frozen selection: give "selection" too.');
   }

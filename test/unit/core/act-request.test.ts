@@ -133,7 +133,7 @@ describe('request of an act', () => {
       expect(message.match(/x+/g)?.every((part) => part.length <= 80) ?? true).toBe(true);
     }
     expect(
-      problemsOf({ act: 'pause', actor: `${'x'.repeat(78)}${'🙂'.repeat(300)}`, reason: 'r' })[0]?.received,
+      problemsOf({ act: 'pause', actor: `${'x'.repeat(77)}${'🙂'.repeat(300)}`, reason: 'r' })[0]?.received,
     ).toSatisfy((text: string) => text.isWellFormed());
   });
 
@@ -153,8 +153,7 @@ describe('request of an act', () => {
       'redrive acme',
     ]) {
       expect(problemsOf(event).length).toBeGreaterThan(0);
-      expect(JSON.stringify(problemsOf(event))).not.toContain('acme"');
-      expect(JSON.stringify(problemsOf(event))).not.toMatch(/[:"]acme/);
+      expect(JSON.stringify(problemsOf(event))).not.toContain('acme');
     }
   });
 
