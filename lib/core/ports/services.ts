@@ -90,4 +90,6 @@ export const TERMINAL_EVENTS: ReadonlySet<string> = new Set([
   'proof_mismatch',
   'dead_letters_missing',
   'audit',
+  'audit_foreign_entry',
+  'pause_not_audited',
 ]);

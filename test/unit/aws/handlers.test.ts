@@ -96,7 +96,7 @@ describe('redrive', () => {
   });
 
   it.each([
-    ['nothing', undefined, 'act must be one of'],
+    ['nothing', undefined, 'must be an object with an act, one of list'],
     ['an act that there is not', { act: 'purge' }, 'act must be one of'],
     ['a redrive of nothing', { act: 'redrive', actor: 'ada', reason: 'mended' }, 'Say which units'],
     ['a redrive by nobody', { act: 'redrive', all: true, reason: 'mended' }, 'actor'],
