@@ -1,6 +1,6 @@
 import type { ConsumedCapacity, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Client, HandlerExecutionContext, InitializeMiddleware } from '@smithy/types';
-import { addCost, type Cost, NO_COST } from '../core/ledger/cost.ts';
+import { addCost, type Cost, NO_COST } from '../core/cost/cost.ts';
 import type { Meter } from '../core/ports/services.ts';
 import { type PricedCall, priceCall, type Store, totalUnits } from './meter/prices.ts';
 import { withMeteredFields } from './meter/request-fields.ts';

@@ -1,6 +1,7 @@
+import { addCost, type Cost } from './cost/cost.ts';
+import type { Quote } from './cost/quote.ts';
 import { sameChain } from './identity/digests.ts';
 import { DAY_MILLIS, type EpochMillis, formatInstant } from './identity/instant.ts';
-import { addCost, type Cost } from './ledger/cost.ts';
 import type { RunItem, RunNote, TenantReport, UnitItem } from './ledger/items.ts';
 import { isFinishedRun } from './ledger/lifecycle.ts';
 import { type OutcomeCounts, processedCount, skippedCount } from './ledger/outcomes.ts';
@@ -79,6 +80,10 @@ export interface RunView {
     readonly holds: boolean;
   };
   readonly cost: Cost & { readonly quotedWriteUnits: number | null };
+  /** What the run was to cost in all; null before the plan is frozen. */
+  readonly quote: Quote | null;
+  /** What it did cost; null before it is closed. */
+  readonly invoice: Quote | null;
 }
 
 function chainView(chain: ChainView | undefined): ChainView | null {
@@ -153,6 +158,8 @@ export function viewRun(run: RunItem, standing: Standing, now: EpochMillis): Run
       holds,
     },
     cost: { ...addCost(run.cost, standing.cost), quotedWriteUnits: plan?.quotedWriteUnits ?? null },
+    quote: run.quote ?? null,
+    invoice: run.invoice ?? null,
   };
 }
 

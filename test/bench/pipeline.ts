@@ -7,7 +7,7 @@ import { consume } from '../../lib/core/consume/consume.ts';
 import type { Delivery } from '../../lib/core/consume/delivery.ts';
 import { prepareEvent } from '../../lib/core/consume/prepare.ts';
 import { Gate } from '../../lib/core/control/gate.ts';
-import { addCost, type Cost, NO_COST } from '../../lib/core/ledger/cost.ts';
+import { addCost, type Cost, NO_COST } from '../../lib/core/cost/cost.ts';
 import { type DispatchPorts, dispatch } from '../../lib/core/plan/dispatch.ts';
 import { MESSAGES_PER_EVENT } from '../../lib/core/policy/budget.ts';
 import { parseSettings } from '../../lib/core/policy/parse.ts';

@@ -62,6 +62,11 @@ export function planCases(ledgerOf: () => Ledger): void {
       from = last.ordinal + 1;
     }
     expect(seen).toEqual([2, 9, 10]);
+    const heads = await ledgerOf().sliceHeads(runId, 9, 11);
+    const { tenant, keysDigest, entries } = aSlice(runId, 9, 1);
+    expect(heads[0]).toEqual({ ordinal: 9, tenant, keysDigest, records: entries.length });
+    expect(heads.at(-1)?.ordinal).toBe(10);
+    expect(await ledgerOf().sliceHeads(runId, 3, 3)).toEqual([]);
     expect((await ledgerOf().tallies(runId, 1, 2)).map((tally) => tally.number)).toEqual([1]);
     expect(await ledgerOf().slices(runId, 3, 3)).toEqual([]);
     expect(await ledgerOf().slices(aRunId(), 0, 5)).toEqual([]);

@@ -10,6 +10,7 @@ import type {
   RunItem,
   Selection,
   Slice,
+  SliceHead,
   SplitUnit,
   Tally,
   TenantReport,
@@ -179,6 +180,16 @@ export class MemoryLedger implements Ledger {
 
   async slices(runId: string, from: number, before: number): Promise<readonly Slice[]> {
     return this.#range(this.#slices, runId, from, before);
+  }
+
+  async sliceHeads(runId: string, from: number, before: number): Promise<readonly SliceHead[]> {
+    const heads = this.#range(this.#slices, runId, from, before);
+    return heads.map(({ ordinal, tenant, keysDigest, entries }) => ({
+      ordinal,
+      tenant,
+      keysDigest,
+      records: entries.length,
+    }));
   }
 
   async tallies(runId: string, from: number, before: number): Promise<readonly Tally[]> {

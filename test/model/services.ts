@@ -1,5 +1,5 @@
+import { type Cost, NO_COST } from '../../lib/core/cost/cost.ts';
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
-import { type Cost, NO_COST } from '../../lib/core/ledger/cost.ts';
 import type { Intake, Log, Meter, Resumer } from '../../lib/core/ports/index.ts';
 
 /** Counts what it is told. */

@@ -11,6 +11,7 @@ import type {
   RunItem,
   Selection,
   Slice,
+  SliceHead,
   SplitUnit,
   Tally,
   TenantReport,
@@ -52,9 +53,9 @@ import { decodeRun, runKey } from './run-item.ts';
 import { createRun, moveRun, takeLease } from './runs.ts';
 import { LEDGER_KEY, policyPartition, runPartition, SK, scopePartition, sliceSort, tallySort } from './schema.ts';
 import { putSelection, readSelection } from './selections.ts';
-import { decodeSlice, encodeSlice, sliceKey } from './slice-item.ts';
+import { decodeSlice, decodeSliceHead, encodeSlice, SLICE_HEAD_ATTRIBUTES, sliceKey } from './slice-item.ts';
 import { splitUnit } from './split.ts';
-import { LedgerTable } from './table.ts';
+import { type ItemQuery, LedgerTable } from './table.ts';
 import { decodeUnit, unitKey } from './unit-item.ts';
 import { moveUnit } from './units.ts';
 import { claimVersion, versionDigest } from './versions.ts';
@@ -73,6 +74,9 @@ const LOAD_LIMIT = 10;
 
 /** Slices are large once unpacked; a page of them is what a dispatcher holds in memory at once. */
 const SLICES_PER_PAGE = 20;
+
+/** Twenty calls of the queue; also what is sent again after a crash, at most. */
+const SLICE_HEADS = { limit: 200, attributes: SLICE_HEAD_ATTRIBUTES };
 
 /** The run ledger on one DynamoDB table. */
 export class DynamoLedger implements Ledger {
@@ -130,6 +134,10 @@ export class DynamoLedger implements Ledger {
 
   slices(runId: string, from: number, before: number): Promise<readonly Slice[]> {
     return this.#range('slices', runId, sliceSort, from, before, decodeSlice);
+  }
+
+  sliceHeads(runId: string, from: number, before: number): Promise<readonly SliceHead[]> {
+    return this.#range('sliceHeads', runId, sliceSort, from, before, decodeSliceHead, SLICE_HEADS);
   }
 
   tallies(runId: string, from: number, before: number): Promise<readonly Tally[]> {
@@ -269,12 +277,13 @@ export class DynamoLedger implements Ledger {
     from: number,
     before: number,
     decode: (item: Attributes) => T,
+    reading: Pick<ItemQuery, 'limit' | 'attributes'> = { limit: SLICES_PER_PAGE },
   ): Promise<readonly T[]> {
     if (from >= before) return [];
     const page = await this.#table.query(operation, {
       partition: runPartition(runId),
       range: (sortKey) => between(sortKey, text(sortOf(from)), text(sortOf(before - 1))),
-      limit: SLICES_PER_PAGE,
+      ...reading,
     });
     return page.items.map(decode);
   }

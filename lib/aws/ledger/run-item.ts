@@ -25,6 +25,8 @@ const RUN_FIELDS = {
   closing: 'json',
   cancelledAt: 'number',
   cost: 'json',
+  quote: 'json',
+  invoice: 'json',
   emptyPasses: 'number',
   refusals: 'json',
   notes: 'json',

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Slice, SliceEntry } from '../../core/ledger/items.ts';
+import type { Slice, SliceEntry, SliceHead } from '../../core/ledger/items.ts';
 import type { Attributes } from '../item-size.ts';
 import { decodeFields, encodeFields, type Field, number } from './fields.ts';
 import { itemKey, runPartition, sliceSort } from './schema.ts';
@@ -35,6 +35,13 @@ export function encodeSlice(slice: Slice): Attributes {
 export function decodeSlice(item: Attributes): Slice {
   const columns = unpackJson<Columns>(item.entries?.B ?? new Uint8Array());
   return { ...decodeFields<Omit<Slice, 'entries'>>(SLICE_FIELDS, item), entries: entriesOf(columns) };
+}
+
+export const SLICE_HEAD_ATTRIBUTES = ['ordinal', 'tenant', 'keysDigest', 'count'] as const;
+
+export function decodeSliceHead(item: Attributes): SliceHead {
+  const head = decodeFields<Omit<SliceHead, 'records'>>(SLICE_FIELDS, item);
+  return { ...head, records: Number(item.count?.N) };
 }
 
 /** JSON, deflated. Brotli is a few percent smaller, and a hundred times slower at that. */

@@ -40,6 +40,8 @@ export interface ItemQuery {
   readonly order?: 'ascending' | 'descending';
   readonly consistency?: 'strong' | 'eventual';
   readonly limit?: number;
+  /** Absent: all. They make the answer smaller and not the price. */
+  readonly attributes?: readonly string[];
   /** Sort key after which the page begins. */
   readonly cursor?: string | undefined;
 }
@@ -105,9 +107,12 @@ export class LedgerTable {
   async query(operation: string, query: ItemQuery): Promise<Page<Attributes>> {
     const at = new Placeholders();
     const partition = `${at.name(LEDGER_KEY.partitionKey)} = ${at.value({ S: query.partition })}`;
+    const KeyConditionExpression = `${partition} AND ${query.range(LEDGER_KEY.sortKey)(at)}`;
+    const projected = query.attributes?.map((attribute) => at.name(attribute)).join(', ');
     const command = new QueryCommand({
       TableName: this.#name,
-      KeyConditionExpression: `${partition} AND ${query.range(LEDGER_KEY.sortKey)(at)}`,
+      KeyConditionExpression,
+      ...(projected === undefined ? {} : { ProjectionExpression: projected }),
       ...at.fields(),
       ScanIndexForward: query.order !== 'descending',
       ConsistentRead: query.consistency !== 'eventual',

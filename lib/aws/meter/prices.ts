@@ -4,7 +4,7 @@ import type {
   ConsumedCapacity,
   TransactWriteItem,
 } from '@aws-sdk/client-dynamodb';
-import type { Cost } from '../../core/ledger/cost.ts';
+import type { Cost } from '../../core/cost/cost.ts';
 import { type Attributes, itemSize } from '../item-size.ts';
 import { OPEN_INDEX } from '../ledger/schema.ts';
 

@@ -1,4 +1,5 @@
 import type { FoundView, ReportView } from '../../core/read/report.ts';
+import { quoteFields } from './quote.ts';
 import { reasons } from './reasons.ts';
 import { sayMeasured, sayWindow } from './run.ts';
 import { type Column, table } from './table.ts';
@@ -49,6 +50,7 @@ function found(report: ReportView, totals: NonNullable<ReportView['totals']>): s
     ],
     ['Tenants', String(tenants)],
     ['Cost', `write units that carrying it out should take on the record table: ${quotedWriteUnits}`],
+    ...quoteFields(report),
   ]);
 }
 

@@ -1,4 +1,5 @@
 import type { ChainView, RunDetailView, RunView, TenantView, TriggerView, WindowView } from '../../core/views.ts';
+import { quoteFields } from './quote.ts';
 import { reasons, sayProblem } from './reasons.ts';
 import { type Column, table } from './table.ts';
 import { counts, fields, orDash } from './text.ts';
@@ -143,10 +144,12 @@ function proof(run: RunView): string {
   return fields([['Proof', [verdict(run), ...table(PROOF_COLUMNS, rows).trimEnd().split('\n')]]]);
 }
 
-function cost({ cost: { calls, readUnits, writeUnits, quotedWriteUnits } }: RunView): string {
+function cost(run: RunView): string {
+  const { calls, readUnits, writeUnits, quotedWriteUnits } = run.cost;
   const quoted = quotedWriteUnits === null ? '' : ` (the plan expects ${quotedWriteUnits} on the record table)`;
   const units = [readUnits, writeUnits].map((value) => Math.round(value * 10) / 10);
-  return fields([['Cost', `${calls} calls, ${units[0]} read units, ${units[1]} write units${quoted}`]]);
+  const spent = `${calls} calls, ${units[0]} read units, ${units[1]} write units${quoted}`;
+  return fields([['Cost', spent], ...quoteFields(run)]);
 }
 
 function renderTenants(tenants: readonly TenantView[]): string {

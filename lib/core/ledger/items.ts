@@ -1,3 +1,5 @@
+import type { Cost } from '../cost/cost.ts';
+import type { Quote } from '../cost/quote.ts';
 import type { DigestChain } from '../identity/digests.ts';
 import type { EpochMillis } from '../identity/instant.ts';
 import type { RunKind, UnitId } from '../identity/keys.ts';
@@ -5,7 +7,6 @@ import type { Problem } from '../policy/parse.ts';
 import type { Settings } from '../policy/settings.ts';
 import type { UnreadableReason } from '../policy/timestamp.ts';
 import type { FailureClass } from '../ports/failure.ts';
-import type { Cost } from './cost.ts';
 import type { RunStatus, UnitState } from './lifecycle.ts';
 import type { Outcome, OutcomeCounts } from './outcomes.ts';
 
@@ -93,6 +94,10 @@ export interface RunItem {
   readonly cancelledAt?: EpochMillis;
   /** Planning and publishing; the units carry their own. */
   readonly cost: Cost;
+  /** What the run will cost in all, made when its plan was frozen; absent of runs frozen before there were quotes. */
+  readonly quote?: Quote;
+  /** What it did cost, made when it was closed. */
+  readonly invoice?: Quote;
   /** Passes of the reconciler in a row that found both queues empty while units were unresolved. */
   readonly emptyPasses: number;
   readonly auditHead: AuditHead;
@@ -105,10 +110,10 @@ export interface RunItem {
 /**
  * `first_run`: the policy has no earlier complete or reported run. `empty_where_records_were`: not one record is in the
  * state that earlier runs found records in; the table may be the wrong one. `cap_would_refuse`: in report-only, a cap
- * that an enforcing run would trip.
+ * that an enforcing run would trip. `cost_off_quote`: it did not cost what it was to cost.
  */
 export interface RunNote {
-  readonly note: 'first_run' | 'empty_where_records_were' | 'cap_would_refuse';
+  readonly note: 'first_run' | 'empty_where_records_were' | 'cap_would_refuse' | 'cost_off_quote';
   readonly message: string;
 }
 
@@ -124,6 +129,8 @@ export type RunChange = Partial<
     | 'closing'
     | 'cancelledAt'
     | 'cost'
+    | 'quote'
+    | 'invoice'
     | 'emptyPasses'
     | 'refusals'
     | 'notes'
@@ -151,6 +158,9 @@ export interface Slice {
   readonly keysDigest: string;
   readonly digest: string;
 }
+
+/** What publishing needs to know of a slice. */
+export type SliceHead = Pick<Slice, 'ordinal' | 'tenant' | 'keysDigest'> & { readonly records: number };
 
 /** What discovery counted for one tenant. */
 export interface TenantCounts {

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
+import { addCost } from '../cost/cost.ts';
 import { DAY_MILLIS, type EpochMillis } from '../identity/instant.ts';
-import { addCost } from '../ledger/cost.ts';
 import type { RunItem, SegmentCursor } from '../ledger/items.ts';
 import type { Clock, Deadline, DiscoveredRecord, Ledger, Meter, RecordPage, RecordSource } from '../ports/index.ts';
 import { LEASE_MILLIS } from './lease.ts';

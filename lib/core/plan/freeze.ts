@@ -1,6 +1,7 @@
 import pMap from 'p-map';
+import { addCost } from '../cost/cost.ts';
+import { quoteOf, RECORDS_PER_TARGET_CALL } from '../cost/quote.ts';
 import { type DigestChain, EMPTY_CHAIN, extendChain } from '../identity/digests.ts';
-import { addCost } from '../ledger/cost.ts';
 import type { PlanTotals, RunItem, RunNote } from '../ledger/items.ts';
 import type { Problem } from '../policy/parse.ts';
 import { capProblems, historyNotes, unreadableProblems } from './caps.ts';
@@ -35,13 +36,16 @@ async function readTallies(ports: PlanPorts, run: RunItem): Promise<RunningTally
   return sum;
 }
 
+type Frozen = DigestChain & { readonly quotedWriteUnits: number };
+
 async function readSlices(
   ports: PlanPorts,
   run: RunItem,
-): Promise<DigestChain & { readonly quotedWriteUnits: number }> {
+): Promise<{ readonly frozen: Frozen; readonly targetCalls: number }> {
   const { nextOrdinal } = run.checkpoint;
   let chain = EMPTY_CHAIN;
   let quotedWriteUnits = 0;
+  let targetCalls = 0;
   while (chain.batches < nextOrdinal) {
     const page = await ports.ledger.slices(run.runId, chain.batches, nextOrdinal);
     if (page.length === 0) throw new PlanMismatch(run.runId, `slice ${chain.batches} is missing`);
@@ -51,10 +55,11 @@ async function readSlices(
         throw new PlanMismatch(run.runId, `slice ${slice.ordinal} does not match its digest`);
       }
       chain = extendChain(chain, slice.entries.length, slice.keysDigest);
+      targetCalls += Math.ceil(slice.entries.length / RECORDS_PER_TARGET_CALL);
       quotedWriteUnits += slice.entries.reduce((sum, entry) => sum + entry.writeUnits, 0);
     }
   }
-  return { ...chain, quotedWriteUnits };
+  return { frozen: { ...chain, quotedWriteUnits }, targetCalls };
 }
 
 export type FreezeEnd =
@@ -88,7 +93,7 @@ export async function freeze(ports: PlanPorts, run: RunItem): Promise<FreezeEnd>
   const { ledger, clock } = ports;
   const tally = await readTallies(ports, run);
   const { discovered, held, planned, overLimit, oldest } = tally.total();
-  const frozen = await readSlices(ports, run);
+  const { frozen, targetCalls } = await readSlices(ports, run);
   if (frozen.records !== planned) {
     throw new PlanMismatch(run.runId, `the slices hold ${frozen.records} records where discovery counted ${planned}`);
   }
@@ -115,13 +120,17 @@ export async function freeze(ports: PlanPorts, run: RunItem): Promise<FreezeEnd>
     return refusePlan(ports, run, plan, { ...judged, refusals: [versionProblem(run.settings)] });
   }
   const edge = run.settings.mode === 'report-only' ? 'report' : 'freeze';
+  const cost = addCost(run.cost, ports.meter.take());
+  const rate = run.settings.recordsPerSecond === null ? 'unlimited' : 'paced';
+  const size = { batches: plan.batches, targetCalls, recordWriteUnits: plan.quotedWriteUnits, rate } as const;
   const moved = await ledger.moveRun(run.runId, edge, run.lease.epoch, {
     plan,
+    quote: quoteOf(size, cost),
     notes: judged.notes,
     frozenAt: clock.now(),
     published: EMPTY_CHAIN,
     ...(edge === 'report' ? { leaseUntil: 0 } : {}),
-    cost: addCost(run.cost, ports.meter.take()),
+    cost,
   });
   return moved.kind === 'moved' ? { kind: 'frozen', run: moved.run } : { kind: 'lease-lost' };
 }

@@ -1,7 +1,7 @@
+import { NO_COST } from '../cost/cost.ts';
 import { digestOf } from '../identity/encode.ts';
 import { DAY_MILLIS, type EpochMillis } from '../identity/instant.ts';
 import { runIdOf } from '../identity/keys.ts';
-import { NO_COST } from '../ledger/cost.ts';
 import { type AuditHead, NO_CHECKPOINT, type RunItem } from '../ledger/items.ts';
 import { policyDigest } from '../policy/digest.ts';
 import type { Settings } from '../policy/settings.ts';

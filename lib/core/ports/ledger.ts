@@ -10,6 +10,7 @@ import type {
   RunItem,
   Selection,
   Slice,
+  SliceHead,
   SplitUnit,
   Tally,
   TenantReport,
@@ -109,6 +110,8 @@ export interface Ledger {
   putTenant(report: TenantReport): Promise<FencedWrite>;
   /** A page of slices in order of ordinals, `from` included and `before` excluded; empty only where none is there. */
   slices(runId: string, from: number, before: number): Promise<readonly Slice[]>;
+  /** As `slices`, in larger pages: without the records. */
+  sliceHeads(runId: string, from: number, before: number): Promise<readonly SliceHead[]>;
   /** A page of tallies in order, as `slices`. */
   tallies(runId: string, from: number, before: number): Promise<readonly Tally[]>;
   tenants(runId: string, cursor: string | undefined): Promise<Page<TenantReport>>;

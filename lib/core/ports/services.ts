@@ -1,5 +1,5 @@
+import type { Cost } from '../cost/cost.ts';
 import type { EpochMillis } from '../identity/instant.ts';
-import type { Cost } from '../ledger/cost.ts';
 
 /** The time, as this host believes it. */
 export interface Clock {

@@ -1,6 +1,6 @@
+import { addCost } from '../cost/cost.ts';
 import { EMPTY_CHAIN, extendChain } from '../identity/digests.ts';
 import { batchUnit } from '../identity/keys.ts';
-import { addCost } from '../ledger/cost.ts';
 import type { RunItem } from '../ledger/items.ts';
 import { LEASE_MILLIS } from '../plan/lease.ts';
 import type { Deadline, Ledger, Log, Meter, UnitGuard } from '../ports/index.ts';
@@ -63,7 +63,7 @@ export async function isPaused(ledger: Ledger, policyId: string): Promise<boolea
 async function publishPage(ports: PublishPorts, run: RunItem): Promise<RunItem | undefined> {
   const { ledger, clock } = ports;
   let published = run.published ?? EMPTY_CHAIN;
-  const slices = await ledger.slices(run.runId, published.batches, run.plan?.batches ?? 0);
+  const slices = await ledger.sliceHeads(run.runId, published.batches, run.plan?.batches ?? 0);
   if (slices.length === 0) throw new MissingSlice(run.runId, published.batches);
   for (const [place, { ordinal }] of slices.entries()) {
     if (ordinal !== published.batches + place) throw new MissingSlice(run.runId, published.batches + place);
@@ -75,10 +75,10 @@ async function publishPage(ports: PublishPorts, run: RunItem): Promise<RunItem |
   );
   for (const entry of unconfirmed) {
     const { unit, tenant } = entry.reference;
-    const records = slices.find((slice) => batchUnit(slice.ordinal) === unit)?.entries.length ?? 0;
+    const records = slices.find((slice) => batchUnit(slice.ordinal) === unit)?.records ?? 0;
     await noteUnconfirmed(ports, entry, { generation: 0, attempts: 0, make: { tenant, records } });
   }
-  for (const slice of slices) published = extendChain(published, slice.entries.length, slice.keysDigest);
+  for (const slice of slices) published = extendChain(published, slice.records, slice.keysDigest);
   const moved = await ledger.moveRun(run.runId, 'advance', run.lease.epoch, {
     published,
     leaseUntil: clock.now() + LEASE_MILLIS,

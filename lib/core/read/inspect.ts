@@ -1,6 +1,6 @@
+import { NO_COST } from '../cost/cost.ts';
 import { formatInstant } from '../identity/instant.ts';
 import { ordinalOf, positionOf } from '../identity/keys.ts';
-import { NO_COST } from '../ledger/cost.ts';
 import type { RunItem, Slice, UnitItem } from '../ledger/items.ts';
 import type { Clock, Ledger } from '../ports/index.ts';
 import { mayHaveNext } from '../redrive/generations.ts';

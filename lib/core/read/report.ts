@@ -15,7 +15,10 @@ export interface FoundView {
   readonly oldest: string | null;
 }
 
-/** What one run found, as `report --json` prints it. Nothing in it changes once the plan is frozen. */
+/**
+ * What one run found, as `report --json` prints it. Nothing in it changes once the plan is frozen, but for the invoice,
+ * which comes with the close.
+ */
 export interface ReportView
   extends Pick<
     RunView,
@@ -30,6 +33,8 @@ export interface ReportView
     | 'window'
     | 'refusals'
     | 'notes'
+    | 'quote'
+    | 'invoice'
   > {
   /** Null where no plan was made: the run is being planned, or its preflight refused it. */
   readonly totals:
@@ -65,6 +70,8 @@ export async function readReport(ledger: Ledger, run: RunItem): Promise<ReportVi
     window: viewWindow(run),
     refusals,
     notes,
+    quote: run.quote ?? null,
+    invoice: run.invoice ?? null,
     totals: viewTotals(run),
     unreadableByReason: planOf(run)?.unreadable ?? null,
     wouldRefuse: notes.flatMap(({ note, message }) => (note === 'cap_would_refuse' ? [message] : [])),

@@ -1,9 +1,11 @@
-import type { RunItem } from '../ledger/items.ts';
+import { addCost } from '../cost/cost.ts';
+import { largeDifference, priced, type Quote } from '../cost/quote.ts';
+import type { RunChange, RunItem } from '../ledger/items.ts';
 import type { Resumer } from '../ports/index.ts';
 import { closeUnits } from '../redrive/cancel.ts';
 import type { TendPorts } from '../redrive/tend.ts';
 import { standingOf } from './batches.ts';
-import { closingOf, verdict } from './closing.ts';
+import { closingOf, type Standing, verdict } from './closing.ts';
 import { EMPTY_PASSES, MESSAGE_LIFE_MILLIS, recoverLostMessages } from './lost.ts';
 import { HOUR_MILLIS, isOverdue } from './overdue.ts';
 
@@ -51,8 +53,32 @@ async function watchQueues(ports: AdvancePorts, run: RunItem, around: Surroundin
   return (run.publishedAt ?? now) <= silentSince ? recover(ports, run, silentSince) : {};
 }
 
+function costOf(
+  { meter }: AdvancePorts,
+  run: RunItem,
+  standing: Standing,
+): Pick<RunChange, 'cost'> & { invoice: Quote } {
+  const cost = addCost(run.cost, meter.take());
+  return { cost, invoice: priced(addCost(cost, standing.cost), run.published?.batches ?? 0) };
+}
+
+/** What a run cost up to now, and a note where that is far from what it was to cost. */
+function invoiceOf(ports: AdvancePorts, run: RunItem, standing: Standing): RunChange {
+  const change = costOf(ports, run, standing);
+  const percent = run.quote === undefined ? undefined : largeDifference(run.quote, change.invoice);
+  if (percent === undefined) return change;
+  const quoted = Math.round(run.quote?.writeUnits ?? 0);
+  const invoiced = Math.round(change.invoice.writeUnits);
+  ports.log.event('warn', 'cost_off_quote', { runId: run.runId, quoted, invoiced, percent: Math.round(percent) });
+  const message = `The run took ${invoiced} write units where ${quoted} were quoted.`;
+  // A run that was opened again says it of its last close.
+  const notes = run.notes.filter(({ note }) => note !== 'cost_off_quote');
+  return { ...change, notes: [...notes, { note: 'cost_off_quote', message }] };
+}
+
 async function tryToClose(ports: AdvancePorts, run: RunItem, around: Surroundings): Promise<Advanced> {
-  const judged = verdict(run, await standingOf(ports.ledger, run), ports.clock.now());
+  const standing = await standingOf(ports.ledger, run);
+  const judged = verdict(run, standing, ports.clock.now());
   switch (judged.kind) {
     case 'open':
       return watchQueues(ports, run, around);
@@ -62,7 +88,11 @@ async function tryToClose(ports: AdvancePorts, run: RunItem, around: Surrounding
     case 'complete':
     case 'complete-with-quarantine': {
       const edge = judged.kind === 'complete' ? 'complete' : 'completeWithQuarantine';
-      const moved = await ports.ledger.moveRun(run.runId, edge, undefined, { closing: judged.closing });
+      const { closing } = judged;
+      const moved = await ports.ledger.moveRun(run.runId, edge, undefined, {
+        closing,
+        ...invoiceOf(ports, run, standing),
+      });
       ports.log.event('info', 'run_closed', { runId: run.runId, status: moved.run?.status ?? 'unknown' });
       return { closed: moved.kind === 'moved' ? 1 : 0 };
     }
@@ -85,8 +115,12 @@ async function settleCancelled(ports: AdvancePorts, run: RunItem): Promise<Advan
   if (now - (run.cancelledAt ?? run.createdAt) < CANCELLED_SETTLES_MILLIS) return {};
   // Where the act itself did not come to it, a unit would stay planned for ever.
   await closeUnits(ports, run.runId);
-  const closing = closingOf(await standingOf(ports.ledger, run), now);
-  const moved = await ports.ledger.moveRun(run.runId, 'settle', undefined, { closing });
+  const standing = await standingOf(ports.ledger, run);
+  const closing = closingOf(standing, now);
+  const moved = await ports.ledger.moveRun(run.runId, 'settle', undefined, {
+    closing,
+    ...costOf(ports, run, standing),
+  });
   return { closed: moved.kind === 'moved' ? 1 : 0 };
 }
 

@@ -1,6 +1,6 @@
+import { addCost, type Cost, NO_COST } from '../cost/cost.ts';
 import { type DigestChain, EMPTY_CHAIN, extendChain, sameChain } from '../identity/digests.ts';
 import type { EpochMillis } from '../identity/instant.ts';
-import { addCost, type Cost, NO_COST } from '../ledger/cost.ts';
 import type { ClosingTotals, RunItem, UnitItem } from '../ledger/items.ts';
 import { isTerminalUnit } from '../ledger/lifecycle.ts';
 import { addCounts, type OutcomeCounts, processedCount, skippedCount } from '../ledger/outcomes.ts';

@@ -109,6 +109,8 @@ async function tendQueues(ports: ReconcilePorts, deadline: Deadline): Promise<Fo
  */
 export async function reconcile(ports: ReconcilePorts, deadline: Deadline): Promise<ReconcileResult> {
   const { ledger, policyId } = ports;
+  // What earlier passes cost belongs to no run that this one closes.
+  ports.meter.take();
   const control = await ledger.readControl(policyId);
   await followControl(ports, policyId, repeatedly(control, ports.clock.now()));
   const failures: unknown[] = [];

@@ -1,4 +1,4 @@
-import type { Cost } from '../ledger/cost.ts';
+import type { Cost } from '../cost/cost.ts';
 import type { UnitView } from '../views.ts';
 
 /** Who paused a policy and why. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { addCost, NO_COST } from '../../../lib/core/cost/cost.ts';
 import { EMPTY_CHAIN, extendChain, keysDigest } from '../../../lib/core/identity/digests.ts';
-import { addCost, NO_COST } from '../../../lib/core/ledger/cost.ts';
 import type { UnitItem } from '../../../lib/core/ledger/items.ts';
 import type { UnitState } from '../../../lib/core/ledger/lifecycle.ts';
 import {
