@@ -1,8 +1,9 @@
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { LambdaClient } from '@aws-sdk/client-lambda';
+import type { LambdaClient } from '@aws-sdk/client-lambda';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { SlimLambdaClient } from './lambda.ts';
 import type { AnyClient, UnitMeter } from './meter.ts';
 
 /** Time limits of one call. The SDK's own defaults wait for ever (pitfall P37). */
@@ -94,8 +95,9 @@ export function makeSecretsManager(options: ClientOptions): SecretsManagerClient
   return makeCounted(SecretsManagerClient, options);
 }
 
+/** Sends the commands of `lambda.ts` only. */
 export function makeLambda(options: ClientOptions): LambdaClient {
-  return makeCounted(LambdaClient, options);
+  return makeCounted(SlimLambdaClient, options) as unknown as LambdaClient;
 }
 
 /** Its calls are no part of any unit's cost. */

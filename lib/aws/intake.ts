@@ -1,6 +1,7 @@
-import { type LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
+import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Intake } from '../core/ports/services.ts';
 import { portCall } from './errors.ts';
+import { UpdateEventSourceMappingCommand } from './lambda.ts';
 
 /**
  * The consumer's event source mapping. Lambda takes up to a minute to follow, and refuses the change of a mapping that

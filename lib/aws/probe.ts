@@ -1,11 +1,12 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
+import type { LambdaClient } from '@aws-sdk/client-lambda';
 import { type Problem, parseSettings } from '../core/policy/parse.ts';
 import { NO_LIMIT, SETTING_KEYS, type Settings } from '../core/policy/settings.ts';
 import { PortError } from '../core/ports/failure.ts';
 import type { GrantProbe } from '../core/ports/probe.ts';
 import { RESOURCES } from './environment.ts';
 import { portError, refusal } from './errors.ts';
+import { InvokeCommand } from './lambda.ts';
 import { describeTable, type KeyFacts } from './targets/dynamodb/describe.ts';
 
 /** What the dispatcher asks the consumer: would these writes be permitted to your role? */

@@ -1,7 +1,8 @@
-import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
+import type { LambdaClient } from '@aws-sdk/client-lambda';
 import { type EpochMillis, formatInstant } from '../core/identity/instant.ts';
 import type { Resumer } from '../core/ports/services.ts';
 import { portCall } from './errors.ts';
+import { InvokeCommand } from './lambda.ts';
 
 /** What the dispatcher receives from the reconciler, in place of the schedule's own event. */
 export interface ResumeEvent {

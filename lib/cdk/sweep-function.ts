@@ -7,6 +7,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type FunctionName, handlerEntry, packageRoot } from './handler-entry.ts';
 import { lifespanOf } from './lifespan.ts';
+import { standIns } from './stand-ins.ts';
 
 export interface SweepFunctionProps {
   readonly name: FunctionName;
@@ -57,6 +58,7 @@ export class SweepFunction extends Construct {
         bundleAwsSDK: true,
         mainFields: ['module', 'main'],
         banner: REQUIRE_BANNER,
+        esbuildArgs: { '--alias': standIns() },
       },
     });
   }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
@@ -8,6 +8,9 @@ import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LedgersweepPipeline } from '../../lib/cdk/index.ts';
 import { app, PROPS, rendered, resource } from './synthesis.ts';
+
+/** What a cold start has to read and parse; the SDK's whole clients take half as much again. */
+const BYTES_AT_MOST = 400_000;
 
 const FUNCTIONS = ['Dispatcher', 'Consumer', 'Redrive', 'Reconciler'];
 let outdir = '';
@@ -61,5 +64,9 @@ describe.each(FUNCTIONS)('bundle of the %s', (name) => {
     });
     const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path));
     expect(imports.filter((path) => !isBuiltin(path))).toEqual([]);
+  });
+
+  it('is small', () => {
+    expect(statSync(join(deployed(name).folder, 'index.mjs')).size).toBeLessThanOrEqual(BYTES_AT_MOST);
   });
 });
