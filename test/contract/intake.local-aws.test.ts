@@ -5,7 +5,7 @@ import {
   waitUntilStackCreateComplete,
 } from '@aws-sdk/client-cloudformation';
 import { CloudWatchLogsClient, CreateLogGroupCommand, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
-import { LambdaClient } from '@aws-sdk/client-lambda';
+import type { LambdaClient } from '@aws-sdk/client-lambda';
 import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
@@ -15,6 +15,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MappingIntake } from '../../lib/aws/intake.ts';
+import { SlimLambdaClient } from '../../lib/aws/lambda.ts';
 import { createLog } from '../../lib/aws/log.ts';
 import { systemClock } from '../../lib/aws/system.ts';
 import { TerminalLog } from '../../lib/aws/terminal-log.ts';
@@ -27,7 +28,7 @@ afterAll(() => aws.stop());
 
 const config = clientConfig(aws);
 const sqs = new SQSClient(config);
-const lambda = new LambdaClient(config);
+const lambda = new SlimLambdaClient(config) as unknown as LambdaClient;
 
 async function waiting(url: string): Promise<number> {
   const AttributeNames = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
