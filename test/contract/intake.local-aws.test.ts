@@ -15,7 +15,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MappingIntake } from '../../lib/aws/intake.ts';
-import { SlimLambdaClient } from '../../lib/aws/lambda.ts';
+import { InvokeCommand, SlimLambdaClient } from '../../lib/aws/lambda.ts';
 import { createLog } from '../../lib/aws/log.ts';
 import { systemClock } from '../../lib/aws/system.ts';
 import { TerminalLog } from '../../lib/aws/terminal-log.ts';
@@ -74,7 +74,11 @@ const TEMPLATE = {
       },
     },
   },
-  Outputs: { QueueUrl: { Value: { Ref: 'Work' } }, MappingId: { Value: { Ref: 'Mapping' } } },
+  Outputs: {
+    FunctionName: { Value: { Ref: 'Function' } },
+    QueueUrl: { Value: { Ref: 'Work' } },
+    MappingId: { Value: { Ref: 'Mapping' } },
+  },
 };
 
 async function deploy(): Promise<Readonly<Record<string, string>>> {
@@ -92,9 +96,11 @@ async function deploy(): Promise<Readonly<Record<string, string>>> {
 describe('intake on the local AWS', () => {
   let url: string;
   let intake: MappingIntake;
+  let functionName: string;
   beforeAll(async () => {
-    const { QueueUrl = '', MappingId = '' } = await deploy();
+    const { QueueUrl = '', MappingId = '', FunctionName = '' } = await deploy();
     url = QueueUrl;
+    functionName = FunctionName;
     intake = new MappingIntake(lambda, MappingId);
   });
   const send = () => sqs.send(new SendMessageCommand({ QueueUrl: url, MessageBody: 'body' }));
@@ -123,6 +129,17 @@ describe('intake on the local AWS', () => {
     expect(counts).toEqual(['1', '2', '3']);
     await intake.set('on');
     await taken();
+  });
+
+  it('its client invokes a function, and reads what it answers', async () => {
+    const command = {
+      FunctionName: functionName,
+      InvocationType: 'RequestResponse',
+      Payload: Buffer.from('{}'),
+    } as const;
+    const { StatusCode, FunctionError, Payload } = await lambda.send(new InvokeCommand(command));
+    expect([StatusCode, FunctionError]).toEqual([200, undefined]);
+    expect(JSON.parse(Buffer.from(Payload ?? []).toString())).toEqual({ batchItemFailures: [] });
   });
 
   it('says of a mapping that is not there that it will not be there next time either', async () => {
