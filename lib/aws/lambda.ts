@@ -6,7 +6,7 @@ import { makeBuilder } from '@smithy/core/client';
 import { getEndpointPlugin } from '@smithy/core/endpoints';
 import type { EndpointV2, StaticOperationSchema, StaticSimpleSchema, StaticStructureSchema } from '@smithy/types';
 
-// The two operations of Lambda that the functions call. Importing them from `@aws-sdk/client-lambda` puts all its 85
+// The two operations of Lambda that the functions call. Importing them from `@aws-sdk/client-lambda` puts all its 88
 // operations into a bundle (70 kB of 400): esbuild keeps each of its schemas, because their keys are computed. So they
 // are described here as the SDK describes them (a test compares the two), and carried out by the SDK: its retries,
 // signatures, time limits and middleware.
