@@ -24,10 +24,15 @@ export type DiscoverEnd =
 /** Time that discovery keeps back to save its place, in milliseconds. */
 const MARGIN_MILLIS = 30_000;
 
-/** A checkpoint closes open slices before they are full, so it is rare. */
-const PLANNED_PER_CHECKPOINT = 50_000;
+/**
+ * A checkpoint closes open slices before they are full. So it waits until they hold little of what was planned since the
+ * last one; but not for ever: that much would be read again after a crash.
+ */
+const PLANNED_PER_CHECKPOINT = { least: 50_000, most: 5_000_000 } as const;
+const OPEN_AT_CHECKPOINT = 1 / 10;
+/** What fits into one item, packed. */
 const TENANTS_PER_TALLY = 10_000;
-const PUTS_AT_ONCE = 8;
+const PUTS_AT_ONCE = 16;
 
 /** Due is before the cutoff and, where a window is set, not longer ago than that. */
 function isDue({ cutoff, settings }: RunItem, at: EpochMillis): boolean {
@@ -40,6 +45,8 @@ class Discovery {
   readonly #slices: OpenSlices;
   #run: RunItem;
   #tally = new RunningTally();
+  /** Tallies written since the last checkpoint, which counts them. */
+  #tallies = 0;
   #cursors: Record<string, SegmentCursor>;
   #nextOrdinal: number;
   /** Since the last checkpoint. */
@@ -115,27 +122,42 @@ class Discovery {
   }
 
   get wantsCheckpoint(): boolean {
-    return this.#planned >= PLANNED_PER_CHECKPOINT || this.#tally.tenantCount >= TENANTS_PER_TALLY;
+    const { least, most } = PLANNED_PER_CHECKPOINT;
+    if (this.#planned < least) return false;
+    return this.#planned >= most || this.#slices.openEntries <= this.#planned * OPEN_AT_CHECKPOINT;
+  }
+
+  /** Writes a tally that is full; false where the lease is another's. */
+  async writeFullTally(): Promise<boolean> {
+    return this.#tally.tenantCount < TENANTS_PER_TALLY || this.#writeTally();
+  }
+
+  async #writeTally(): Promise<boolean> {
+    const { runId, lease, checkpoint } = this.#run;
+    const written = await this.#ports.ledger.putTally({
+      runId,
+      number: checkpoint.nextTally + this.#tallies,
+      epoch: lease.epoch,
+      examined: this.#tally.examined,
+      tenants: Object.fromEntries(this.#tally.tenants()),
+      unreadable: this.#tally.unreadable(),
+    });
+    if (written === 'superseded') return false;
+    this.#tallies += 1;
+    this.#tally = new RunningTally();
+    return true;
   }
 
   /** Closes every slice, then moves cursors and ordinals on the run: what is below them is planned for good. */
   async checkpoint(): Promise<boolean> {
     this.#closed.push(...this.#slices.closeAll());
     if (!(await this.writeSlices())) return false;
+    if (!(await this.#writeTally())) return false;
     const { runId, lease, checkpoint } = this.#run;
-    const tally = await this.#ports.ledger.putTally({
-      runId,
-      number: checkpoint.nextTally,
-      epoch: lease.epoch,
-      examined: this.#tally.examined,
-      tenants: Object.fromEntries(this.#tally.tenants()),
-      unreadable: this.#tally.unreadable(),
-    });
-    if (tally === 'superseded') return false;
     const moved = await this.#ports.ledger.moveRun(runId, 'checkpoint', lease.epoch, {
       checkpoint: {
         nextOrdinal: this.#nextOrdinal,
-        nextTally: checkpoint.nextTally + 1,
+        nextTally: checkpoint.nextTally + this.#tallies,
         planned: checkpoint.planned + this.#planned,
         cursors: this.#cursors,
       },
@@ -144,7 +166,7 @@ class Discovery {
     });
     if (moved.kind === 'refused') return false;
     this.#run = moved.run;
-    this.#tally = new RunningTally();
+    this.#tallies = 0;
     this.#planned = 0;
     return true;
   }
@@ -173,7 +195,8 @@ export async function discover(ports: PlanPorts, run: RunItem, deadline: Deadlin
     run.checkpoint.nextTally > 0 && ports.source.segments.every((s) => run.checkpoint.cursors[s]?.kind === 'done');
   if (done) return { kind: 'discovered', run };
   while (await discovery.readRound()) {
-    if (!(await discovery.writeSlices())) return { kind: 'lease-lost' };
+    const written = (await discovery.writeSlices()) && (await discovery.writeFullTally());
+    if (!written) return { kind: 'lease-lost' };
     const short = deadline.remainingMillis() < MARGIN_MILLIS;
     const held = short || discovery.wantsCheckpoint ? await discovery.checkpoint() : await discovery.renew();
     if (!held) return { kind: 'lease-lost' };

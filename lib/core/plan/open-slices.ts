@@ -13,21 +13,31 @@ export interface ClosedSlice {
   readonly entries: readonly SliceEntry[];
 }
 
-/** Bounds of the slices that are open at once, in bytes of keys and witnesses. */
+/** Bounds of the slices that are open at once; bytes are those of keys and witnesses. */
 export interface SliceLimits {
   readonly entriesPerSlice: number;
   readonly bytesPerSlice: number;
   readonly bytesInAll: number;
+  readonly slicesInAll: number;
 }
 
 // A slice must fit an item of 400 KB even where its keys do not compress.
 const BYTES_PER_SLICE = 256 * 1024;
-const BYTES_IN_ALL = 4 * 1024 * 1024;
+// Slices that are closed before they are full make small batches, and every batch has its price: so there is room for
+// sixty records of each of 10,000 tenants. On the heap it is about twice as much.
+const BYTES_IN_ALL = 64 * 1024 * 1024;
+/** All are written at once when a dispatcher saves its place, in the time that it keeps back for that. */
+const SLICES_IN_ALL = 20_000;
 const ENTRY_OVERHEAD_BYTES = 64;
 const TENANT_OVERHEAD_BYTES = 256;
 
 export function sliceLimits(batchSize: number): SliceLimits {
-  return { entriesPerSlice: batchSize, bytesPerSlice: BYTES_PER_SLICE, bytesInAll: BYTES_IN_ALL };
+  return {
+    entriesPerSlice: batchSize,
+    bytesPerSlice: BYTES_PER_SLICE,
+    bytesInAll: BYTES_IN_ALL,
+    slicesInAll: SLICES_IN_ALL,
+  };
 }
 
 /**
@@ -38,9 +48,15 @@ export class OpenSlices {
   readonly #limits: SliceLimits;
   readonly #open = new Map<string, OpenSlice>();
   #bytes = 0;
+  #entries = 0;
 
   constructor(limits: SliceLimits) {
     this.#limits = limits;
+  }
+
+  /** Records that a close of everything would write into slices that are not full. */
+  get openEntries(): number {
+    return this.#entries;
   }
 
   /** Adds a record and returns the slices that this closed; `repeated` where the open slice has the key already. */
@@ -57,8 +73,9 @@ export class OpenSlices {
     current.entries.set(entry.key, entry);
     current.bytes += bytes;
     this.#bytes += bytes;
+    this.#entries += 1;
     if (current.entries.size >= this.#limits.entriesPerSlice) closed.push(this.#close(tenant));
-    if (this.#bytes > this.#limits.bytesInAll) closed.push(...this.#makeRoom());
+    if (this.#isOver(1)) closed.push(...this.#makeRoom());
     return closed;
   }
 
@@ -79,14 +96,21 @@ export class OpenSlices {
     if (slice === undefined) throw new Error('A slice can only be closed once.');
     this.#open.delete(tenant);
     this.#bytes -= slice.bytes;
+    this.#entries -= slice.entries.size;
     return { tenant, entries: [...slice.entries.values()] };
+  }
+
+  /** Whether more is open than this part of what may be. */
+  #isOver(part: number): boolean {
+    const { bytesInAll, slicesInAll } = this.#limits;
+    return this.#bytes > bytesInAll * part || this.#open.size > slicesInAll * part;
   }
 
   /** Closes the fullest until a quarter is free: with many small tenants, one search for them must last a while. */
   #makeRoom(): readonly ClosedSlice[] {
     const closed: ClosedSlice[] = [];
     for (const [tenant] of [...this.#open].sort(([, a], [, b]) => b.bytes - a.bytes)) {
-      if (this.#bytes <= (this.#limits.bytesInAll * 3) / 4) break;
+      if (!this.#isOver(3 / 4)) break;
       closed.push(this.#close(tenant));
     }
     return closed;

@@ -39,7 +39,7 @@ describe('resuming a dispatch', () => {
     expect(await stage.dispatch()).toMatchObject({ kind: 'crashed' });
     expect((await theRun(stage)).published?.batches).toBe(13);
     stage.world.advance(LEASE_MILLIS);
-    strike(stage, 'ledger.sliceHeads', 0, 'fail');
+    strike(stage, 'ledger.sliceHeads', 1, 'fail');
     expect(await stage.dispatch()).toMatchObject({ kind: 'failed' });
     expect((await theRun(stage)).published?.batches).toBe(13);
     stage.world.advance(LEASE_MILLIS);

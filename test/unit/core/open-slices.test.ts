@@ -10,7 +10,7 @@ import {
   sliceLimits,
 } from '../../../lib/core/plan/open-slices.ts';
 
-const ROOMY: SliceLimits = { entriesPerSlice: 100, bytesPerSlice: 1e6, bytesInAll: 1e6 };
+const ROOMY: SliceLimits = { entriesPerSlice: 100, bytesPerSlice: 1e6, bytesInAll: 1e6, slicesInAll: 1e6 };
 
 function entry(key: string, witness = 'w'): SliceEntry {
   return { key, witness, writeUnits: 1 };
@@ -73,7 +73,7 @@ describe('open slices', () => {
   });
 
   it('hold no more bytes than allowed, whatever comes, and lose nothing', () => {
-    const limits: SliceLimits = { entriesPerSlice: 5, bytesPerSlice: 600, bytesInAll: 2_000 };
+    const limits: SliceLimits = { entriesPerSlice: 5, bytesPerSlice: 600, bytesInAll: 2_000, slicesInAll: 20 };
     const one = fc.record({ tenant: fc.nat(30).map((number) => `t${number}`), size: fc.integer({ min: 1, max: 400 }) });
     fc.assert(
       fc.property(fc.array(one, { maxLength: 80 }), (records) => {
@@ -99,15 +99,35 @@ describe('open slices', () => {
     );
   });
 
-  it('stay within their bytes for ten thousand tenants of one record, at the limits that discovery uses', () => {
+  it('are few enough to be written at once for any number of tenants, at the limits that discovery uses', () => {
     const slices = new OpenSlices(sliceLimits(100));
     let closed = 0;
-    for (let tenant = 0; tenant < 20_000; tenant += 1)
-      closed += add(slices, `tenant-${tenant}`, 'k'.repeat(200)).length;
-    const stillOpen = slices.closeAll().length;
-    expect(closed + stillOpen).toBe(20_000);
-    expect(stillOpen * (200 + 'w'.length)).toBeLessThan(4 * 1024 * 1024);
-    expect(closed).toBeGreaterThan(0);
+    let tenant = 0;
+    const addTo = (count: number) => {
+      for (const last = tenant + count; tenant < last; tenant += 1) closed += add(slices, `t-${tenant}`, 'k').length;
+    };
+    addTo(20_000);
+    expect(closed).toBe(0);
+    addTo(1);
+    expect(closed).toBe(5_001);
+    addTo(30_000);
+    expect(slices.openEntries).toBe(50_001 - closed);
+    expect(slices.openEntries).toBeLessThanOrEqual(20_000);
+    expect(slices.closeAll()).toHaveLength(50_001 - closed);
+    expect(slices.openEntries).toBe(0);
+  });
+
+  it('leave each of ten thousand tenants a batch of a size that is worth its price', () => {
+    // A hundredth of the tenants in a hundredth of the room.
+    const limits = sliceLimits(100);
+    const slices = new OpenSlices({ ...limits, bytesInAll: limits.bytesInAll / 100 });
+    const sizes: number[] = [];
+    for (let record = 0; record < 20_000; record += 1) {
+      const closed = slices.add(`tenant-${record % 100}`, entry(`record-number-${record}`.padEnd(40)));
+      if (closed !== 'repeated') sizes.push(...closed.map(({ entries }) => entries.length));
+    }
+    expect(sizes.length).toBeGreaterThan(0);
+    expect(Math.min(...sizes)).toBeGreaterThan(50);
   });
 
   it('are sealed with a digest of everything that a consumer acts on', () => {
