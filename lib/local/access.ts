@@ -1,15 +1,27 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { LocalAws } from './server.ts';
 
-/** What an SDK client needs to talk to a local AWS; the process must trust it too. */
+/** What an SDK client needs; what is not in it, the SDK finds by its own rules. */
 export interface ClientConfig {
-  readonly endpoint: string;
+  readonly endpoint?: string;
   readonly region: string;
-  readonly credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+  readonly credentials?: Credentials;
+}
+
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+/** What an SDK client needs to talk to a local AWS; the process must trust it too. */
+export interface LocalConfig extends ClientConfig {
+  readonly endpoint: string;
+  readonly credentials: Credentials;
 }
 
 /** As the account's root, which no policy limits. */
-export function clientConfig(aws: LocalAws): ClientConfig {
+export function clientConfig(aws: LocalAws): LocalConfig {
   return {
     endpoint: aws.endpoint,
     region: aws.region,

@@ -57,6 +57,7 @@ const DEFAULTS: QueueOptions = {
 const BODY_LIMIT_BYTES = 512;
 const LONGEST_HIDING_SECONDS = 43_200;
 const LONGEST_DELAY_SECONDS = 900;
+const ATTRIBUTE_LIMIT = 10;
 
 /** One receipt of a message by the consumer. */
 export interface Delivery {
@@ -137,14 +138,16 @@ export class MemoryQueue implements Queue {
 
   async delay(handle: string, seconds: number): Promise<void> {
     if (seconds < 0 || seconds > LONGEST_HIDING_SECONDS) throw refused('delay', 'InvalidParameterValue');
+    if (!this.work.gave(handle)) throw refused('delay', 'ReceiptHandleIsInvalid');
     if (this.work.hide(handle, seconds) === 'not-in-flight') throw refused('delay', 'MessageNotInflight');
   }
 
   async sendDeadLetter(body: string, labels: Readonly<Record<string, string>>, group: string): Promise<void> {
-    const values = Object.values(labels);
-    if (values.length > 10 || values.includes('')) throw refused('sendDeadLetter', 'InvalidParameterValue');
+    // A label without a value is none: SQS would refuse it.
+    const present = Object.entries(labels).filter(([, value]) => value !== '');
+    if (present.length > ATTRIBUTE_LIMIT) throw refused('sendDeadLetter', 'InvalidParameterValue');
     if (bodyFault(body) === 'InvalidMessageContents') throw refused('sendDeadLetter', 'InvalidMessageContents');
-    this.deadLetters.add({ body, labels, group });
+    this.deadLetters.add({ body, labels: Object.fromEntries(present), group });
   }
 
   async receiveDeadLetters(hideSeconds: number): Promise<readonly DeadLetter[]> {
@@ -163,6 +166,8 @@ export class MemoryQueue implements Queue {
     refuseWrongCount('deleteDeadLetters', handles);
     const { random } = this.#world;
     return handles.filter((handle) => {
+      // One that is no longer the last, or whose message is gone, is confirmed and does nothing.
+      if (!this.deadLetters.gave(handle)) return true;
       const unconfirmed = random.chance(this.#options.deleteUnconfirmed);
       if (!unconfirmed || random.chance(0.5)) this.deadLetters.remove(handle);
       return unconfirmed;

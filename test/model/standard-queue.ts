@@ -20,6 +20,7 @@ export class StandardQueue {
   readonly #world: World;
   readonly #retentionMillis: number;
   readonly #copies = new Set<Copy>();
+  readonly #handles = new Set<string>();
   #count = 0;
 
   constructor(world: World, retentionMillis: number) {
@@ -75,7 +76,13 @@ export class StandardQueue {
     copy.receiveCount += 1;
     copy.visibleAt = this.#world.millis + hideSeconds * 1000;
     copy.handle = `handle-${this.#count}`;
+    this.#handles.add(copy.handle);
     return copy.handle;
+  }
+
+  /** Whether the handle is of this queue at all, whatever became of its message. */
+  gave(handle: string): boolean {
+    return this.#handles.has(handle);
   }
 
   hide(handle: string, seconds: number): 'hidden' | 'not-in-flight' {
