@@ -5,14 +5,11 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { itemSize } from '../../lib/aws/item-size.ts';
 import { createMeter } from '../../lib/aws/meter.ts';
-import { startDynamoDbLocal } from '../helpers/dynamodb-local.ts';
 import { createLedgerTable } from './ledger-dynamo.ts';
-
-const local = await startDynamoDbLocal();
-afterAll(() => local?.stop());
+import { onDynamoDbLocal } from './on-dynamodb-local.ts';
 
 // Shapes whose size depends on a rule of its own; padding brings each to a boundary between two units.
 const SHAPES: readonly (readonly [string, Record<string, AttributeValue>])[] = [
@@ -31,7 +28,7 @@ const SHAPES: readonly (readonly [string, Record<string, AttributeValue>])[] = [
   ['sets', { ss: { SS: ['ab', 'c'] }, ns: { NS: ['1', '22'] } }],
 ];
 
-describe.runIf(local !== undefined)('prices beside those of DynamoDB Local', () => {
+await onDynamoDbLocal((local) => {
   const client = new DynamoDBClient({ ...local });
   const meter = createMeter();
   meter.price(client);

@@ -1,16 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, describe, expect, it } from 'vitest';
-import { startDynamoDbLocal } from '../helpers/dynamodb-local.ts';
+import { expect, it } from 'vitest';
+import { onDynamoDbLocal } from './on-dynamodb-local.ts';
 import { sourceContract } from './source.contract.ts';
 import { targetContract } from './target.contract.ts';
 import { dynamoHarness } from './target-harness.ts';
 import { CLAUSES, casesOf, casesThatCatch } from './target-mutants.ts';
 import { probeContract } from './target-probe.contract.ts';
 
-const local = await startDynamoDbLocal();
-afterAll(() => local?.stop());
-
-describe.runIf(local !== undefined)('on DynamoDB Local', () => {
+await onDynamoDbLocal((local) => {
   const client = new DynamoDBClient({ ...local, maxAttempts: 1 });
 
   for (const variant of ['batch-execute', 'update-item'] as const) {

@@ -27,6 +27,11 @@ const DEFAULTS: IdempotencyOptions = {
   deleteFails: 0,
 };
 
+interface Host {
+  readonly clock: Clock;
+  readonly remainingMillis: () => number;
+}
+
 type Stored =
   | { readonly state: 'in-progress'; readonly leaseUntil: number; readonly expiresAt: number }
   | { readonly state: 'completed'; readonly result: RememberedResult; readonly expiresAt: number };
@@ -45,9 +50,9 @@ export class MemoryIdempotency {
     this.#options = { ...DEFAULTS, ...options };
   }
 
-  /** The port as a host with this clock has it. */
-  on(clock: Clock): Idempotency {
-    return { once: (key, body) => this.#once(clock, key, body) };
+  /** The port as an invocation has it, by its host's clock; its lease is for what is left of it. */
+  on(clock: Clock, remainingMillis: () => number = () => this.#options.leaseMillis): Idempotency {
+    return { once: (key, body) => this.#once({ clock, remainingMillis }, key, body) };
   }
 
   /** What is stored under a key: undefined where nothing is. */
@@ -72,9 +77,12 @@ export class MemoryIdempotency {
     this.#records.clear();
   }
 
-  async #once(clock: Clock, key: string, body: () => Promise<RememberedResult>): Promise<OnceResult> {
+  async #once(host: Host, key: string, body: () => Promise<RememberedResult>): Promise<OnceResult> {
+    const lease = host.remainingMillis();
+    if (key === '') throw new PortError('once', { class: 'permanent', error: 'NoIdempotencyKey' });
+    if (lease <= 0) throw new PortError('once', { class: 'deferred', error: 'OutOfTime' });
     if (this.#world.random.chance(this.#options.forgets)) this.#records.delete(key);
-    const now = clock.now();
+    const now = host.clock.now();
     const stored = this.#records.get(key);
     if (stored !== undefined && stored.expiresAt > now) {
       if (stored.state === 'completed') return { kind: 'remembered', result: stored.result };
@@ -83,7 +91,7 @@ export class MemoryIdempotency {
       }
     }
     const expiresAt = now + this.#options.expiryMillis;
-    this.#records.set(key, { state: 'in-progress', leaseUntil: now + this.#options.leaseMillis, expiresAt });
+    this.#records.set(key, { state: 'in-progress', leaseUntil: now + lease, expiresAt });
     let result: RememberedResult;
     try {
       // A process that dies in its body never comes back here, so its record stays in progress.
