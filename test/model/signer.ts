@@ -1,36 +1,53 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Signer, Verified } from '../../lib/core/ports/index.ts';
+import { DAY_MILLIS, type EpochMillis } from '../../lib/core/identity/instant.ts';
+import type { Clock, Signer, Verified } from '../../lib/core/ports/index.ts';
 
-/** HMAC-SHA-256 with a ring of keys in memory. */
+interface Key {
+  readonly secret: string;
+  retiredAt: EpochMillis;
+}
+
+/** As the deployed ring has it. */
+const RETIRED_KEY_MILLIS = 30 * DAY_MILLIS;
+
+/** HMAC-SHA-256 with a ring of keys in memory; without a clock a retired key verifies for ever. */
 export class MemorySigner implements Signer {
-  readonly #keys = new Map<string, string>([['key-1', 'secret-1']]);
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #keys = new Map<string, Key>([['key-1', { secret: 'secret-1', retiredAt: Number.POSITIVE_INFINITY }]]);
   #current = 'key-1';
+  #made = 1;
+
+  constructor(clock: Pick<Clock, 'now'> = { now: () => 0 }) {
+    this.#clock = clock;
+  }
 
   async sign(content: Uint8Array): Promise<{ readonly keyId: string; readonly mac: string }> {
-    return { keyId: this.#current, mac: this.#mac(content, this.#current).toString('base64url') };
+    return { keyId: this.#current, mac: macOf(content, this.#keys.get(this.#current)?.secret ?? '') };
   }
 
   async verify(content: Uint8Array, keyId: string, mac: string): Promise<Verified> {
-    if (!this.#keys.has(keyId)) return 'unknown-key';
-    const expected = this.#mac(content, keyId);
-    const given = Buffer.from(mac, 'base64url');
-    return given.length === expected.length && timingSafeEqual(given, expected) ? 'valid' : 'forged';
+    const key = this.#keys.get(keyId);
+    if (key === undefined) return 'unknown-key';
+    const timely = this.#clock.now() <= key.retiredAt + RETIRED_KEY_MILLIS;
+    const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(content, key.secret))];
+    return timely && given.length === expected.length && timingSafeEqual(given, expected) ? 'valid' : 'forged';
   }
 
   /** Signs with a new key from now on; earlier keys still verify. */
   rotate(): void {
-    this.#current = `key-${this.#keys.size + 1}`;
-    this.#keys.set(this.#current, `secret-${this.#keys.size + 1}`);
+    const retired = this.#keys.get(this.#current);
+    if (retired !== undefined) retired.retiredAt = this.#clock.now();
+    this.#made += 1;
+    this.#current = `key-${this.#made}`;
+    this.#keys.set(this.#current, { secret: `secret-${this.#made}`, retiredAt: Number.POSITIVE_INFINITY });
   }
 
   /** A key that this host has not heard of yet, or no longer knows. */
   forget(keyId: string): void {
     this.#keys.delete(keyId);
   }
+}
 
-  #mac(content: Uint8Array, keyId: string): Buffer {
-    return createHmac('sha256', this.#keys.get(keyId) ?? '')
-      .update(content)
-      .digest();
-  }
+function macOf(content: Uint8Array, secret: string): string {
+  return createHmac('sha256', secret).update(content).digest('base64url');
 }
