@@ -1,13 +1,11 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, describe } from 'vitest';
-import { clientConfig, trust } from '../../lib/local/access.ts';
-import { startLocalAws } from '../../lib/local/server.ts';
+import { startAwsUnderTest } from '../helpers/aws-under-test.ts';
 import { admissionOnDynamo } from './admission-dynamo.ts';
 
-const aws = await startLocalAws();
-trust(aws);
+const aws = await startAwsUnderTest();
 afterAll(() => aws.stop());
 
-describe('on the local AWS', () => {
-  admissionOnDynamo('local AWS', () => new DynamoDBClient(clientConfig(aws)));
+describe(`on ${aws.name}`, () => {
+  admissionOnDynamo(aws.name, () => new DynamoDBClient(aws.config));
 });

@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { CreateTableCommand, type DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { DynamoLedger } from '../../lib/aws/ledger/ledger.ts';
 import { LEDGER_KEY, OPEN_INDEX } from '../../lib/aws/ledger/schema.ts';
 import { systemClock, systemRandom } from '../../lib/aws/system.ts';
+import { uniqueName } from '../helpers/aws-under-test.ts';
 
 /** Makes an empty ledger table by the key schema that the code and the stack agree on. */
 export async function createLedgerTable(client: DynamoDBClient): Promise<string> {
-  const TableName = `ledger-${randomUUID()}`;
+  const TableName = uniqueName('ledger');
   const keys = [LEDGER_KEY.partitionKey, LEDGER_KEY.sortKey, OPEN_INDEX.partitionKey, OPEN_INDEX.sortKey];
   await client.send(
     new CreateTableCommand({
@@ -23,7 +23,7 @@ export async function createLedgerTable(client: DynamoDBClient): Promise<string>
       ],
     }),
   );
-  await waitUntilTableExists({ client, minDelay: 1, maxDelay: 2, maxWaitTime: 20 }, { TableName });
+  await waitUntilTableExists({ client, minDelay: 1, maxDelay: 2, maxWaitTime: 120 }, { TableName });
   return TableName;
 }
 

@@ -9,6 +9,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { itemSize } from '../../lib/aws/item-size.ts';
 import { createMeter } from '../../lib/aws/meter.ts';
 import { createLedgerTable } from './ledger-dynamo.ts';
+import { meterOnDynamo } from './meter-dynamo.ts';
 import { onDynamoDbLocal } from './on-dynamodb-local.ts';
 
 // Shapes whose size depends on a rule of its own; padding brings each to a boundary between two units.
@@ -29,6 +30,8 @@ const SHAPES: readonly (readonly [string, Record<string, AttributeValue>])[] = [
 ];
 
 await onDynamoDbLocal((local) => {
+  meterOnDynamo('DynamoDB Local', () => new DynamoDBClient({ ...local }));
+
   const client = new DynamoDBClient({ ...local });
   const meter = createMeter();
   meter.price(client);

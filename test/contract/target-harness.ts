@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type AttributeDefinition,
   CreateTableCommand,
@@ -20,6 +19,7 @@ import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import type { RunKind } from '../../lib/core/identity/keys.ts';
 import type { SettingKey, Settings } from '../../lib/core/policy/settings.ts';
 import type { RecordSource, Target } from '../../lib/core/ports/index.ts';
+import { uniqueName } from '../helpers/aws-under-test.ts';
 import { testSettings } from '../model/settings.ts';
 
 /** A record table with a policy over it, empty at first. Items travel as DynamoDB's attribute values. */
@@ -67,7 +67,7 @@ export interface DynamoHarnessOptions {
 export function dynamoHarness(client: DynamoDBClient, options: DynamoHarnessOptions): TargetHarness {
   return {
     async table(overrides = {}, shape = {}) {
-      const settings = testSettings({ ...overrides, recordTableName: `records.${randomUUID()}` });
+      const settings = testSettings({ ...overrides, recordTableName: uniqueName('records.table') });
       await createTable(client, settings, shape);
       const guard = options.guard ?? recordGuard;
       const target = targetOf(options.variant, { client, meter: { addWriteUnits: () => {} }, guard });
@@ -116,7 +116,7 @@ export async function createTable(
     }),
   );
   await waitUntilTableExists(
-    { client, minDelay: 1, maxDelay: 2, maxWaitTime: 20 },
+    { client, minDelay: 1, maxDelay: 2, maxWaitTime: 120 },
     { TableName: settings.recordTableName },
   );
 }

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { type DynamoDBClient, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { describeTable } from '../../lib/aws/targets/dynamodb/describe.ts';
 import { probeWrites } from '../../lib/aws/targets/dynamodb/probe.ts';
 import type { Item } from '../../lib/aws/targets/dynamodb/values.ts';
 import { failureOf } from '../../lib/core/ports/index.ts';
+import { uniqueName } from '../helpers/aws-under-test.ts';
 import { testSettings } from '../model/settings.ts';
 import { dueItem, expiredItem } from './target-fixture.ts';
 import { createTable } from './target-harness.ts';
@@ -19,7 +19,7 @@ export function probeContract(name: string, client: DynamoDBClient): void {
       ['a string and a number', {}, 'position', { position: 'N' }],
     ] as const)('P73: the very writes, by keys of %s, change nothing', async (_key, id, sortKeyAttribute, types) => {
       const settings = testSettings({
-        recordTableName: `probed.${randomUUID()}`,
+        recordTableName: uniqueName('probed.'),
         sortKeyAttribute,
         action: 'delete',
         allowDelete: 'yes',

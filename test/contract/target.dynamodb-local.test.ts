@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { onDynamoDbLocal } from './on-dynamodb-local.ts';
-import { sourceContract } from './source.contract.ts';
+import { recordSourceContract } from './record-source.contract.ts';
 import { targetContract } from './target.contract.ts';
 import { dynamoHarness } from './target-harness.ts';
 import { CLAUSES, casesOf, casesThatCatch } from './target-mutants.ts';
@@ -22,6 +22,6 @@ await onDynamoDbLocal((local) => {
     });
   }
 
-  sourceContract('DynamoDB Local', () => dynamoHarness(client, { variant: 'batch-execute' }));
+  recordSourceContract('DynamoDB Local', () => dynamoHarness(client, { variant: 'batch-execute' }));
   probeContract('DynamoDB Local', client);
 });

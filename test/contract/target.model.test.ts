@@ -9,7 +9,7 @@ import {
   testSettings,
   World,
 } from '../model/index.ts';
-import { sourceContract } from './source.contract.ts';
+import { recordSourceContract } from './record-source.contract.ts';
 import { targetContract } from './target.contract.ts';
 import type { TargetHarness } from './target-harness.ts';
 
@@ -62,5 +62,5 @@ function harness(emptyPages: 'none' | 'between'): TargetHarness {
 }
 
 targetContract('in memory', () => harness('none'), 'records');
-sourceContract('in memory', () => harness('none'), 'records');
-sourceContract('in memory, with empty pages', () => harness('between'), 'records');
+recordSourceContract('in memory', () => harness('none'), 'records');
+recordSourceContract('in memory, with empty pages', () => harness('between'), 'records');

@@ -1,7 +1,9 @@
 import { waitFor } from '../../lib/local/wait.ts';
+import { isLiveAws } from '../helpers/aws-under-test.ts';
 import type { World } from '../model/index.ts';
 
-const DEADLINE_MILLIS = 20_000;
+// AWS takes its time with logs and event source mappings.
+const DEADLINE_MILLIS = isLiveAws() ? 180_000 : 20_000;
 const MODEL_TRIES = 200;
 
 /** Asks until the answer is not undefined, while time passes; throws where it never is, naming what was waited for. */

@@ -18,6 +18,7 @@ import {
   type IdempotencyOptions,
   type LedgerOptions,
   MemoryAdmission,
+  MemoryDeadline,
   MemoryIdempotency,
   MemoryIntake,
   MemoryLedger,
@@ -255,12 +256,12 @@ export class Deployment {
   }
 
   #deadline({ looksAtDeadline = Number.POSITIVE_INFINITY, timeoutMillis = PLENTY_MILLIS }: Invocation): Deadline {
-    const start = this.world.millis;
+    const deadline = new MemoryDeadline(this.world, timeoutMillis);
     let looks = 0;
     return {
       remainingMillis: () => {
         looks += 1;
-        return looks > looksAtDeadline ? 0 : timeoutMillis - (this.world.millis - start);
+        return looks > looksAtDeadline ? 0 : deadline.remainingMillis();
       },
     };
   }

@@ -14,11 +14,15 @@ export class MemoryProbe implements GrantProbe {
 
   async missingGrants(settings: Settings): Promise<readonly Problem[]> {
     this.asked.push(settings);
-    const { action, mode, recordTableName } = settings;
-    if (this.#granted.has(action)) return [];
-    const parameter = action === 'delete' ? 'AllowDelete' : 'Mode';
-    const received = action === 'delete' ? settings.allowDelete : mode;
-    const message = `${parameter} ${received}: the consumer may not ${action} records of ${recordTableName}. Received ${received}.`;
-    return [{ parameter, received, message }];
+    const { action, allowDelete, mode, recordTableName } = settings;
+    const missing = (parameter: string, received: string, what: Settings['action']): readonly Problem[] => {
+      if (this.#granted.has(what)) return [];
+      const message = `${parameter} ${received}: the consumer may not ${what} records of ${recordTableName}. Received ${received}.`;
+      return [{ parameter, received, message }];
+    };
+    return [
+      ...missing('Mode', mode, 'expire'),
+      ...(action === 'delete' ? missing('AllowDelete', allowDelete, 'delete') : []),
+    ];
   }
 }

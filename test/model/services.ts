@@ -1,6 +1,14 @@
 import { type Cost, NO_COST } from '../../lib/core/cost/cost.ts';
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
-import type { Intake, Log, Meter, Resumer } from '../../lib/core/ports/index.ts';
+import {
+  type Deadline,
+  type Intake,
+  type Log,
+  type Meter,
+  type Resumer,
+  TERMINAL_EVENTS,
+} from '../../lib/core/ports/index.ts';
+import type { World } from './world.ts';
 
 /** Counts what it is told. */
 export class MemoryMeter implements Meter {
@@ -29,6 +37,11 @@ export interface LoggedEvent {
 
 export class MemoryLog implements Log {
   readonly events: LoggedEvent[] = [];
+
+  /** What outlives the routine events. */
+  get terminal(): readonly LoggedEvent[] {
+    return this.events.filter(({ name }) => TERMINAL_EVENTS.has(name));
+  }
 
   named(name: string): readonly LoggedEvent[] {
     return this.events.filter((event) => event.name === name);
@@ -59,5 +72,20 @@ export class MemoryResumer implements Resumer {
   /** What was asked for since the last call, in order. */
   taken(): EpochMillis[] {
     return this.requested.splice(0);
+  }
+}
+
+/** What is left of an invocation of so long that begins now, by the true time. */
+export class MemoryDeadline implements Deadline {
+  readonly #world: World;
+  readonly #end: EpochMillis;
+
+  constructor(world: World, timeoutMillis: number) {
+    this.#world = world;
+    this.#end = world.millis + timeoutMillis;
+  }
+
+  remainingMillis(): number {
+    return this.#end - this.#world.millis;
   }
 }

@@ -5,7 +5,11 @@ import type { ContractPart } from './target.contract.ts';
 import type { TargetHarness } from './target-harness.ts';
 
 /** What every record source must do; `part` as for targets. */
-export function sourceContract(name: string, harness: () => TargetHarness, part: ContractPart = 'dynamodb'): void {
+export function recordSourceContract(
+  name: string,
+  harness: () => TargetHarness,
+  part: ContractPart = 'dynamodb',
+): void {
   describe(`record source: ${name}`, () => {
     const cases = part === 'records' ? SOURCE_CASES : [...SOURCE_CASES, ...DYNAMO_SOURCE_CASES];
     for (const { name: says, run } of cases) it(says, () => run(harness()));
