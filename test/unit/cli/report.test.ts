@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PRICES } from '../../../lib/core/cost/prices.ts';
 import type { ReportView } from '../../../lib/core/read/report.ts';
 import { accounts, deployAccounts } from '../../helpers/accounts.ts';
 import { settle } from '../../helpers/settle.ts';
@@ -106,14 +107,21 @@ describe('sweep report', () => {
     expect((await terminal.run('report', 'latest')).out).toContain('on the time of expiry');
   });
 
-  it('stays the same while the run goes on', async () => {
+  it('stays the same while the run goes on, but for the invoice at its close', async () => {
     const deployment = deployAccounts();
     await deployment.dispatch();
     const terminal = new Terminal(deployment);
     const before = await terminal.json<ReportView>('report', 'latest');
     deployment.records.hold(String(accounts()[0]?.id));
     await settle(deployment);
-    expect(await terminal.json<ReportView>('report', 'latest')).toEqual({ ...before, status: 'complete' });
+    const after = await terminal.json<ReportView>('report', 'latest');
+    expect(after).toEqual({
+      ...before,
+      status: 'complete',
+      invoice: expect.objectContaining({ prices: PRICES.version }),
+    });
+    expect([before.invoice, before.quote]).toEqual([null, after.quote]);
+    expect((await terminal.run('report', 'latest')).out).toMatch(/Quote .*\$.*\n.*Invoice .*\$/);
   });
 
   it('finds no run: says how to see which there are', async () => {
