@@ -37,6 +37,16 @@ export default defineConfig({
       },
       {
         test: {
+          // That each part runs; what it measures is for `npm run bench`.
+          name: 'bench',
+          include: ['test/bench/**/*.test.ts'],
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 240_000,

@@ -1,140 +1,179 @@
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { SQSEvent } from 'aws-lambda';
 import { DynamoAdmission } from '../../lib/aws/admission.ts';
+import { makeRecordStore } from '../../lib/aws/clients.ts';
+import { deliveryOf } from '../../lib/aws/delivery.ts';
 import { PowertoolsIdempotency } from '../../lib/aws/idempotency.ts';
 import { createProcess } from '../../lib/aws/process.ts';
+import { SqsQueue } from '../../lib/aws/queue.ts';
+import { SecretsManagerSigner } from '../../lib/aws/signer.ts';
 import { openRecordSource } from '../../lib/aws/targets/dynamodb/source.ts';
 import { targetOf } from '../../lib/aws/targets/dynamodb/target.ts';
-import { consume } from '../../lib/core/consume/consume.ts';
-import type { Delivery } from '../../lib/core/consume/delivery.ts';
+import type { ConsumePorts } from '../../lib/core/consume/consume.ts';
 import { prepareEvent } from '../../lib/core/consume/prepare.ts';
+import { workDelivery } from '../../lib/core/consume/work.ts';
 import { Gate } from '../../lib/core/control/gate.ts';
-import { addCost, type Cost, NO_COST } from '../../lib/core/cost/cost.ts';
 import { type DispatchPorts, dispatch } from '../../lib/core/plan/dispatch.ts';
 import { MESSAGES_PER_EVENT } from '../../lib/core/policy/budget.ts';
-import { parseSettings } from '../../lib/core/policy/parse.ts';
-import { NO_LIMIT, type Settings } from '../../lib/core/policy/settings.ts';
-import type { GrantProbe, Log, Meter } from '../../lib/core/ports/index.ts';
+import type { GrantProbe, Log, Meter, Queue, Signer } from '../../lib/core/ports/index.ts';
 import { standingOf } from '../../lib/core/reconcile/batches.ts';
 import { reconcile } from '../../lib/core/reconcile/reconcile.ts';
 import { type RunView, viewRun } from '../../lib/core/views.ts';
-import { type BenchStore, feed } from './store.ts';
-
-export const SCHEDULED_TIME = Date.UTC(2026, 0, 1);
+import type { Contender, Counted } from './contender.ts';
+import { answeredBy } from './in-process.ts';
+import { DEAD_LETTER_QUEUE, WORK_QUEUE } from './queue.ts';
+import { SCHEDULED_TIME } from './settings.ts';
+import type { World } from './store.ts';
+import { summing, Tally } from './tally.ts';
 
 const PLENTY = { remainingMillis: () => 800_000 };
 /** The consumer is not deployed here; asking it is one call for a whole run. */
 const GRANTED: GrantProbe = { missingGrants: async () => [] };
-const QUIET: Log = { event: () => undefined };
+const SECRET = JSON.stringify({ current: 'k1', k1: 'k'.repeat(64) });
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-export interface BenchRun {
-  readonly view: RunView;
-  /** Every call of the pipeline's own clients, those after a unit's last accounting included. */
-  readonly cost: Cost;
-  readonly largestBodyBytes: number;
-  readonly bodies: readonly string[];
+interface Parts {
+  readonly process: ReturnType<typeof createProcess<'idempotencyTable' | 'deadLetterQueueUrl'>>;
+  readonly meter: ReturnType<typeof summing>;
+  readonly consumer: ConsumePorts & { readonly meter: Meter; readonly queue: Queue; readonly signer: Signer };
 }
 
-export interface BenchOptions {
-  readonly batchSize: number;
-  /** Absent: as fast as it goes. */
-  readonly recordsPerSecond?: number;
-}
+/** Ours: the functions of the pipeline in this process, on their real adapters; only the queue's own side is played. */
+export class Pipeline implements Contender {
+  readonly #world: World;
+  readonly #tally: Tally;
+  readonly #parts: Parts;
+  #runId = '';
+  #events = 0;
+  #passes = 0;
+  #retries = 0;
+  #logBytes = 0;
+  #view: RunView | undefined;
 
-export function benchSettings(
-  store: Pick<BenchStore, 'recordTable'>,
-  { batchSize, recordsPerSecond }: BenchOptions,
-): Settings {
-  const parsed = parseSettings({
-    policyId: 'bench',
-    policyVersion: 'v1',
-    recordTableName: store.recordTable,
-    tenantAttribute: 'tenant',
-    timestampAttribute: 'lastActivity',
-    timestampFormat: 'iso-8601',
-    holdAttributes: 'hold',
-    retentionDays: '1461',
-    mode: 'enforce',
-    batchSize: String(batchSize),
-    recordsPerSecond: String(recordsPerSecond ?? NO_LIMIT),
-    // Here nearly every record is due.
-    capRecords: NO_LIMIT,
-    capSharePercent: NO_LIMIT,
-  });
-  if (parsed.kind === 'invalid') throw new Error(parsed.problems.map((problem) => problem.message).join(' '));
-  return parsed.settings;
-}
+  constructor(world: World) {
+    this.#world = world;
+    this.#tally = new Tally(world.roleOf);
+    this.#parts = this.#wire();
+  }
 
-/** A meter that keeps what the core took from it, so that nothing a unit accounted for is lost to the sum. */
-function summing(meter: Meter): Meter & { total(): Cost } {
-  let sum = NO_COST;
-  const take = () => {
-    const taken = meter.take();
-    sum = addCost(sum, taken);
-    return taken;
-  };
-  return {
-    take,
-    total: () => {
-      take();
-      return sum;
-    },
-  };
-}
+  /** The run as it was closed. */
+  get view(): RunView {
+    if (this.#view === undefined) throw new Error('The run was not closed.');
+    return this.#view;
+  }
 
-/** The functions of the pipeline in this process, on real adapters; only the event source mapping is played. */
-export async function runPipeline(store: BenchStore, options: BenchOptions): Promise<BenchRun> {
-  const shared = createProcess(
-    {
-      LEDGER_TABLE: store.ledgerTable,
-      IDEMPOTENCY_TABLE: store.idempotencyTable,
-      WORK_QUEUE_URL: store.workQueueUrl,
-      DEAD_LETTER_QUEUE_URL: store.deadLetterQueueUrl,
-      SIGNING_SECRET_ARN: store.secretArn,
-      TERMINAL_LOG_GROUP: 'bench',
-    },
-    ['idempotencyTable', 'deadLetterQueueUrl'],
-  );
-  const meter = summing(shared.meter);
-  const ports = { ...shared, meter, log: QUIET, owner: 'bench' };
-  const settings = benchSettings(store, options);
-  const sourceFor: DispatchPorts['sourceFor'] = ({ cutoff, kind }) =>
-    openRecordSource({ client: shared.dynamo, settings, cutoff, kind });
-  const request = { scheduledTime: SCHEDULED_TIME, startedBy: 'bench' };
-  const dispatched = await dispatch({ ...ports, sourceFor, probe: GRANTED }, settings, request, PLENTY);
+  async plan(): Promise<void> {
+    const { settings } = this.#world;
+    const sourceFor: DispatchPorts['sourceFor'] = ({ cutoff, kind }) =>
+      openRecordSource({ client: this.#parts.process.dynamo, settings, cutoff, kind });
+    const ports = { ...this.#parts.consumer, sourceFor, probe: GRANTED, owner: 'bench' };
+    const request = { scheduledTime: SCHEDULED_TIME, startedBy: 'bench' };
+    const dispatched = await dispatch(ports, settings, request, PLENTY);
+    if (dispatched.kind !== 'dispatched') throw new Error(`The dispatch ended as ${JSON.stringify(dispatched)}.`);
+    this.#runId = dispatched.runId;
+  }
 
-  const target = targetOf('batch-execute', { client: shared.dynamo, meter: shared.meter });
-  const idempotency = new PowertoolsIdempotency({
-    client: shared.dynamo,
-    tableName: store.idempotencyTable,
-    deadline: PLENTY,
-  });
-  const policyId = settings.policyId;
-  const admission = new DynamoAdmission({ client: shared.dynamo, tableName: store.ledgerTable, policyId });
-  const gate = new Gate(shared.ledger, shared.clock);
-  const consumer = { ...ports, target, idempotency, admission, policyId, gate };
-  const bodies: string[] = [];
-  const work = async (deliveries: readonly Delivery[]) => {
-    const done = new Set<string>();
-    const prepared = await prepareEvent(ports, deliveries);
+  async work(): Promise<void> {
+    await this.consume();
+    await this.#close();
+  }
+
+  /** Works the queue off, and nothing more; gives the number of events. */
+  async consume(): Promise<number> {
+    const events = await this.#world.queue.drain(MESSAGES_PER_EVENT, (event) => this.#handle(event));
+    this.#events += events;
+    return events;
+  }
+
+  counted(): Counted {
+    const { outcomes, processed, skipped } = this.view;
+    return {
+      calls: this.#tally.take(),
+      cost: this.#parts.meter.total(),
+      invocations: this.#events + 1 + this.#passes,
+      changed: outcomes.expired ?? processed,
+      skipped,
+      retries: this.#retries,
+      logBytes: this.#logBytes,
+    };
+  }
+
+  async #handle(event: SQSEvent): Promise<ReadonlySet<string>> {
+    const { consumer } = this.#parts;
+    const deliveries = event.Records.map(deliveryOf);
+    const prepared = await prepareEvent(consumer, deliveries);
+    const failed = new Set<string>();
     for (const delivery of deliveries) {
-      bodies.push(delivery.body);
       const found = prepared.get(delivery.messageId);
-      if (found === undefined) continue;
-      const decision = await consume(consumer, delivery, found, PLENTY);
-      if (decision.kind === 'acknowledge') done.add(delivery.messageId);
+      if (found === undefined) throw new Error('A delivery that is not of this event.');
+      const decision = await workDelivery(consumer, delivery, found, PLENTY);
+      if (decision.kind === 'retry') failed.add(delivery.messageId);
     }
-    return done;
-  };
-  while ((await feed(store.workQueueUrl, MESSAGES_PER_EVENT, work)) > 0);
+    this.#retries += failed.size;
+    return failed;
+  }
 
-  const still = { resumer: { resume: async () => undefined }, intake: { set: async () => undefined } };
-  await reconcile({ ...ports, ...still, policyId }, PLENTY);
-  const cost = meter.total();
-  const run = await shared.ledger.readRun(dispatched.runId);
-  if (run === undefined) throw new Error('The run is not in the ledger.');
-  return {
-    view: viewRun(run, await standingOf(shared.ledger, run), shared.clock.now()),
-    cost,
-    largestBodyBytes: Math.max(0, ...bodies.map((body) => Buffer.byteLength(body))),
-    bodies,
-  };
+  /** One pass of the reconciler, which closes the run. */
+  async #close(): Promise<void> {
+    const still = { resumer: { resume: async () => undefined }, intake: { set: async () => undefined } };
+    await reconcile({ ...this.#parts.consumer, ...still }, PLENTY);
+    this.#passes += 1;
+    const { ledger, clock } = this.#parts.process;
+    const run = await ledger.readRun(this.#runId);
+    if (run === undefined) throw new Error('The run is not in the ledger.');
+    this.#view = viewRun(run, await standingOf(ledger, run), clock.now());
+    if (this.#view.status !== 'complete' || !this.#view.proof.holds) {
+      throw new Error(`The run is ${this.#view.status}.`);
+    }
+  }
+
+  #wire(): Parts {
+    const { settings, ledgerTable, idempotencyTable, queue } = this.#world;
+    const { policyId } = settings;
+    const process = createProcess(
+      {
+        LEDGER_TABLE: ledgerTable,
+        IDEMPOTENCY_TABLE: idempotencyTable,
+        WORK_QUEUE_URL: WORK_QUEUE,
+        DEAD_LETTER_QUEUE_URL: DEAD_LETTER_QUEUE,
+        SIGNING_SECRET_ARN: 'bench',
+        TERMINAL_LOG_GROUP: 'bench',
+      },
+      ['idempotencyTable', 'deadLetterQueueUrl'],
+    );
+    const { dynamo, ledger, clock } = process;
+    const store = makeRecordStore({ meter: process.meter });
+    const sqs = queue.client();
+    const secrets = new SecretsManagerClient({
+      ...answeredBy(() => ({ SecretString: SECRET })),
+      credentials: CREDENTIALS,
+    });
+    for (const client of [sqs, secrets]) process.meter.count(client);
+    for (const client of [dynamo, store, sqs, secrets]) this.#tally.watch(client);
+    const meter = summing(process.meter);
+    const consumer = {
+      ...process,
+      policyId,
+      meter,
+      log: this.#log(),
+      owner: 'bench',
+      queue: new SqsQueue({ client: sqs, workQueueUrl: WORK_QUEUE, deadLetterQueueUrl: DEAD_LETTER_QUEUE }),
+      signer: new SecretsManagerSigner({ client: secrets, secretArn: 'bench', clock }),
+      target: targetOf('batch-execute', { client: store, meter: process.meter }),
+      admission: new DynamoAdmission({ client: dynamo, tableName: ledgerTable, policyId }),
+      gate: new Gate(ledger, clock),
+      idempotency: new PowertoolsIdempotency({ client: dynamo, tableName: idempotencyTable, deadline: PLENTY }),
+    };
+    return { process, meter, consumer };
+  }
+
+  /** Makes the lines and counts their bytes, but prints nothing. */
+  #log(): Log {
+    return {
+      event: (level, message, fields) => {
+        const line = { level, message, timestamp: new Date(), service: 'ledgersweep', ...fields };
+        this.#logBytes += JSON.stringify(line).length + 1;
+      },
+    };
+  }
 }

@@ -2,36 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
-import { Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import { buildSync } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { LedgersweepPipeline } from '../../lib/cdk/index.ts';
-import { app, PROPS, rendered, resource } from './synthesis.ts';
+import { type Bundle, bundled, FUNCTIONS } from './bundled.ts';
 
 /** What a cold start has to read and parse; the SDK's whole clients take half as much again. */
 const BYTES_AT_MOST = 400_000;
 
-const FUNCTIONS = ['Dispatcher', 'Consumer', 'Redrive', 'Reconciler'];
-let outdir = '';
-let template: Template;
+let bundles: ReadonlyMap<string, Bundle> = new Map();
 
 beforeAll(() => {
-  const bundling = app({ 'aws:cdk:bundling-stacks': ['**'], 'aws:cdk:enable-asset-metadata': true });
-  const stack = new Stack(bundling, 'Own');
-  new LedgersweepPipeline(stack, 'Pipeline', PROPS);
-  template = Template.fromStack(stack);
-  outdir = bundling.outdir;
+  bundles = bundled();
 });
 
-/** What Lambda would unpack, and the variables it would set. */
-function deployed(name: string): { folder: string; variables: Record<string, string> } {
-  const { Properties, Metadata } = resource(template, 'AWS::Lambda::Function', `${name}Function`);
-  const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
-  return {
-    folder: join(outdir, String(Metadata?.['aws:asset:path'])),
-    variables: Object.fromEntries(Object.entries(Variables).map(([variable, value]) => [variable, rendered(value)])),
-  };
+function deployed(name: string): Bundle {
+  const bundle = bundles.get(name);
+  if (bundle === undefined) throw new Error(`No bundle of the ${name}.`);
+  return bundle;
 }
 
 describe.each(FUNCTIONS)('bundle of the %s', (name) => {

@@ -1,4 +1,6 @@
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { CreateQueueCommand, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import pMap from 'p-map';
 import { createProcess } from '../../lib/aws/process.ts';
 import { GENERATION_LABEL } from '../../lib/core/consume/copies.ts';
@@ -8,10 +10,10 @@ import { newRun } from '../../lib/core/plan/new-run.ts';
 import { encodeReference, groupOf, referenceTo } from '../../lib/core/publish/reference.ts';
 import { type ActAnswer, type ActPorts, carryOut } from '../../lib/core/redrive/act.ts';
 import { readActRequest } from '../../lib/core/redrive/request.ts';
-import { benchSettings, SCHEDULED_TIME } from './pipeline.ts';
-import { createStore } from './store.ts';
+import { createLedgerTable } from '../contract/ledger-dynamo.ts';
+import { benchSettings, SCHEDULED_TIME } from './settings.ts';
 
-// `node --expose-gc redrive.ts <dead letters>`: what the acts cost over so many, as one line of JSON.
+// `node --expose-gc redrive-child.ts <dead letters>`: what the acts cost over so many, as one line of JSON.
 
 /** Named apart from the rest, for the filter to find. */
 const FILTERED = 37;
@@ -27,10 +29,24 @@ export interface RedriveFigures {
   readonly heapBytes: number;
 }
 
+async function createStores(name: string) {
+  const sqs = new SQSClient({});
+  const queue = async (QueueName: string) => (await sqs.send(new CreateQueueCommand({ QueueName }))).QueueUrl ?? '';
+  const SecretString = JSON.stringify({ current: 'k1', k1: 'k'.repeat(64) });
+  const { ARN = '' } = await new SecretsManagerClient({}).send(new CreateSecretCommand({ Name: name, SecretString }));
+  return {
+    LEDGER_TABLE: await createLedgerTable(new DynamoDBClient({})),
+    WORK_QUEUE_URL: await queue(`${name}-work`),
+    DEAD_LETTER_QUEUE_URL: await queue(`${name}-dead-letters`),
+    SIGNING_SECRET_ARN: ARN,
+    TERMINAL_LOG_GROUP: 'bench',
+  };
+}
+
 type Shared = ReturnType<typeof createProcess<'deadLetterQueueUrl'>>;
 
-async function startedRun({ ledger }: Shared, recordTable: string): Promise<RunItem> {
-  const settings = benchSettings({ recordTable }, { batchSize: 1 });
+async function startedRun({ ledger }: Shared): Promise<RunItem> {
+  const settings = benchSettings('records', { batchSize: 1 });
   const run = newRun(settings, { scheduledTime: SCHEDULED_TIME, startedBy: 'bench' }, SCHEDULED_TIME);
   await ledger.createRun(run);
   await ledger.moveRun(run.runId, 'freeze', run.lease.epoch, { frozenAt: SCHEDULED_TIME });
@@ -83,18 +99,10 @@ function assertMoved(answer: ActAnswer, moved: number): void {
 }
 
 async function measure(letters: number): Promise<RedriveFigures> {
-  const store = await createStore(`redrive-${letters}`, []);
-  const environment = {
-    LEDGER_TABLE: store.ledgerTable,
-    WORK_QUEUE_URL: store.workQueueUrl,
-    DEAD_LETTER_QUEUE_URL: store.deadLetterQueueUrl,
-    SIGNING_SECRET_ARN: store.secretArn,
-    TERMINAL_LOG_GROUP: 'bench',
-  };
-  const shared = createProcess(environment, ['deadLetterQueueUrl']);
+  const shared = createProcess(await createStores(`redrive-${letters}`), ['deadLetterQueueUrl']);
   const log = { event: () => undefined };
   const ports: ActPorts = { ...shared, log, policyId: 'bench', intake: { set: async () => undefined } };
-  await quarantine(shared, await startedRun(shared, store.recordTable), letters);
+  await quarantine(shared, await startedRun(shared), letters);
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
   let peak = 0;
