@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { RunView } from '../../../lib/core/views.ts';
 import { sumOf } from '../contender.ts';
 import type { Figure, Part, Scale } from '../figures.ts';
 import { packageItems } from '../packages.ts';
@@ -19,6 +20,14 @@ interface PerRecord {
   readonly quoted: number;
   readonly planned: number;
   readonly largestBodyBytes: number;
+  /** The largest difference between quote and invoice: calls, write units or dollars, in percent of the quote. */
+  readonly offQuotePercent: number;
+}
+
+function offQuotePercent({ quote, invoice }: Pick<RunView, 'quote' | 'invoice'>): number {
+  if (quote === null || invoice === null) return Number.NaN;
+  const parts = ['calls', 'writeUnits', 'dollars'] as const;
+  return Math.max(...parts.map((part) => (Math.abs(invoice[part] - quote[part]) / quote[part]) * 100));
 }
 
 async function perRecord(options: WorldOptions): Promise<PerRecord> {
@@ -35,6 +44,7 @@ async function perRecord(options: WorldOptions): Promise<PerRecord> {
     writeUnits: cost.writeUnits / planned,
     quoted: (pipeline.view.cost.quotedWriteUnits ?? 0) / planned,
     largestBodyBytes: world.queue.largestBodyBytes,
+    offQuotePercent: offQuotePercent(pipeline.view),
   };
 }
 
@@ -71,19 +81,34 @@ export const dataset: Part = {
         unit: 'bytes',
         bound: { atMost: 512 },
       },
+      {
+        what: 'invoice off its quote: calls, write units or dollars, the worst of these runs',
+        value: Math.max(plain.offQuotePercent, paced.offQuotePercent, theirs?.offQuotePercent ?? 0),
+        unit: '% of the quote',
+        // In a small run the fixed costs are most of it.
+        ...(scale === 'tiny' ? {} : { bound: { atMost: 5 } }),
+      },
     ];
     const rows = [
       ['made records', plain] as const,
       [`made records at ${RECORDS_PER_SECOND} per second`, paced] as const,
       ...(theirs === undefined ? [] : [[name, theirs] as const]),
-    ].map(([what, one]) => [what, one.planned, one.calls, one.writeUnits, one.quoted, one.largestBodyBytes]);
+    ].map(([what, one]) => [
+      what,
+      one.planned,
+      one.calls,
+      one.writeUnits,
+      one.quoted,
+      one.largestBodyBytes,
+      one.offQuotePercent,
+    ]);
     const columns = ['', 'planned', 'SDK calls per record', 'write units per record'];
     return {
       figures,
       tables: [
         {
           title: `Batches of ${BATCH_SIZE}`,
-          columns: [...columns, 'quoted for the records', 'largest body, bytes'],
+          columns: [...columns, 'quoted for the records', 'largest body, bytes', 'invoice off its quote, %'],
           rows,
         },
       ],
