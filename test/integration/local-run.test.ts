@@ -98,6 +98,17 @@ describe('real input, beside a run of the example', () => {
     expect(afterFirst).toMatchObject({ workDepth: 0, dlqDepth: 0 });
   });
 
+  it.runIf(PACKAGES.which === 'full')(
+    'costs what was quoted before anything was published, within five percent',
+    () => {
+      const { quote, invoice } = first;
+      if (quote === null || invoice === null) throw new Error('There is no quote or no invoice.');
+      for (const part of ['calls', 'writeUnits', 'dollars'] as const) {
+        expect(Math.abs(invoice[part] - quote[part]) / quote[part], part).toBeLessThan(0.05);
+      }
+    },
+  );
+
   it('names what a shell needs in a file', () => {
     const file = join(home, 'runs', readdirSync(join(home, 'runs'))[0] ?? '', 'env.sh');
     const text = readFileSync(file, 'utf8');
