@@ -6,8 +6,9 @@ import { Gate } from '../../lib/core/control/gate.ts';
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import { runIdOf } from '../../lib/core/identity/keys.ts';
 import { type DispatchPorts, type DispatchResult, dispatch } from '../../lib/core/plan/dispatch.ts';
+import type { DispatchRequest } from '../../lib/core/plan/request.ts';
 import type { Settings } from '../../lib/core/policy/settings.ts';
-import type { Deadline } from '../../lib/core/ports/index.ts';
+import type { Deadline, Resumption } from '../../lib/core/ports/index.ts';
 import { type ReconcilePorts, type ReconcileResult, reconcile } from '../../lib/core/reconcile/reconcile.ts';
 import { type ActAnswer, type ActPorts, carryOut } from '../../lib/core/redrive/act.ts';
 import { readActRequest } from '../../lib/core/redrive/request.ts';
@@ -99,7 +100,7 @@ export class Deployment {
     this.records = new MemoryRecords(this.world, options.settings, options.rows);
     this.source = new MemoryRecordSource(this.records, options.source);
     this.target = new MemoryTarget(this.world, this.records, options.target);
-    this.ledger = new MemoryLedger(options.ledger);
+    this.ledger = new MemoryLedger({ note: (what) => this.world.note(what), ...options.ledger });
     this.queue = new MemoryQueue(this.world, options.queue);
     this.idempotency = new MemoryIdempotency(this.world, options.idempotency);
     this.admission = new MemoryAdmission(this.world, options.admission);
@@ -119,6 +120,15 @@ export class Deployment {
   }
 
   dispatch(scheduledTime = this.scheduledTime, invocation: Invocation = {}): Promise<Ended<DispatchResult>> {
+    return this.#dispatch({ scheduledTime, startedBy: 'schedule' }, invocation);
+  }
+
+  /** As the reconciler asks for it. */
+  resume(run: Resumption, invocation: Invocation = {}): Promise<Ended<DispatchResult>> {
+    return this.#dispatch({ ...run, startedBy: 'reconciler' }, invocation);
+  }
+
+  #dispatch(request: DispatchRequest, invocation: Invocation): Promise<Ended<DispatchResult>> {
     const process = this.#process('dispatcher', invocation);
     const ports: DispatchPorts = {
       ...this.#publishPorts(process, invocation),
@@ -126,7 +136,6 @@ export class Deployment {
       probe: process.wrap('probe', this.probe),
       owner: process.name,
     };
-    const request = { scheduledTime, startedBy: 'schedule' };
     return process.run(() => dispatch(ports, this.settings, request, this.#deadline(invocation)));
   }
 

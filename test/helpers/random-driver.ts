@@ -104,7 +104,7 @@ class History {
     const deployment = this.#deployment;
     const invocation = this.#invocation();
     const resumes = deployment.resumer.taken();
-    if (resumes[0] !== undefined) return this.#run(deployment.dispatch(resumes[0], invocation));
+    if (resumes[0] !== undefined) return this.#run(deployment.resume(resumes[0], invocation));
     const what = this.#random.below(10);
     // Planning is short: without a crowd of dispatchers hardly a history would have two at work on it.
     const planning = deployment.ledger.contents().runs.some((run) => run.status === 'planning');

@@ -1,11 +1,11 @@
 import { type Cost, NO_COST } from '../../lib/core/cost/cost.ts';
-import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import {
   type Deadline,
   type Intake,
   type Log,
   type Meter,
   type Resumer,
+  type Resumption,
   TERMINAL_EVENTS,
 } from '../../lib/core/ports/index.ts';
 import type { World } from './world.ts';
@@ -63,14 +63,14 @@ export class MemoryIntake implements Intake {
 
 /** Remembers which dispatches were asked for; the test starts them. */
 export class MemoryResumer implements Resumer {
-  readonly requested: EpochMillis[] = [];
+  readonly requested: Resumption[] = [];
 
-  async resume(scheduledTime: EpochMillis): Promise<void> {
-    this.requested.push(scheduledTime);
+  async resume({ runId, scheduledTime }: Resumption): Promise<void> {
+    this.requested.push({ runId, scheduledTime });
   }
 
   /** What was asked for since the last call, in order. */
-  taken(): EpochMillis[] {
+  taken(): Resumption[] {
     return this.requested.splice(0);
   }
 }

@@ -146,7 +146,7 @@ async function advanceByStatus(ports: AdvancePorts, run: RunItem, around: Surrou
     case 'publishing': {
       const waits = run.status === 'publishing' && around.policy === 'paused';
       if (waits || run.lease.until > ports.clock.now()) return {};
-      await ports.resumer.resume(run.scheduledTime);
+      await ports.resumer.resume(run);
       return { resumed: 1 };
     }
     default:
