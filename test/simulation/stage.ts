@@ -40,7 +40,7 @@ export class Stage {
   constructor(history: History, over: Partial<DeploymentOptions>, tells: 'story' | 'nothing') {
     this.config = configOf(history);
     this.texts = this.config.texts;
-    this.deployment = new Deployment({ ...this.config.deployment, ...over });
+    this.deployment = new Deployment(weakened(this.config.deployment, over));
     this.journal = new Journal(this.deployment);
     this.deployment.crew.interference = this.#interference();
     this.#tells = tells;
@@ -139,6 +139,17 @@ export class Stage {
       },
     };
   }
+}
+
+/** What a port of the history is otherwise like stays as it was drawn. */
+function weakened(drawn: DeploymentOptions, over: Partial<DeploymentOptions>): DeploymentOptions {
+  return {
+    ...drawn,
+    ...over,
+    target: { ...drawn.target, ...over.target },
+    ledger: { ...drawn.ledger, ...over.ledger },
+    queue: { ...drawn.queue, ...over.queue },
+  };
 }
 
 function failureKind({ name }: Call, moment: 'before' | 'after'): Kind {

@@ -7,7 +7,10 @@ describe('resumer', () => {
     const inputs: { Payload: Uint8Array }[] = [];
     const send = async (command: { input: { Payload: Uint8Array } }) => void inputs.push(command.input);
     const client = { send } as unknown as LambdaClient;
-    await new LambdaResumer(client, 'dispatcher').resume({ runId: 'accounts.v1.20260101T020000Z', scheduledTime: Date.UTC(2026, 0, 1, 2) });
+    await new LambdaResumer(client, 'dispatcher').resume({
+      runId: 'accounts.v1.20260101T020000Z',
+      scheduledTime: Date.UTC(2026, 0, 1, 2),
+    });
     expect(inputs[0]).toMatchObject({ FunctionName: 'dispatcher', InvocationType: 'Event' });
     const event: unknown = JSON.parse(Buffer.from(inputs[0]?.Payload ?? []).toString());
     expect(event).toEqual({
