@@ -67,6 +67,8 @@ export interface Invocation {
 /** Messages that the event source mapping hands to one consumer. */
 const MESSAGES_PER_EVENT = 3;
 const PLENTY_MILLIS = 800_000;
+/** Reasons under which a unit may wait whose last failure was one for good. */
+const PERMANENT = ['permanent_failure', 'not_publishable', 'too_old', 'attempts_spent', 'dead_lettered'] as const;
 
 /** The whole pipeline on models: every function can be invoked, side by side and with crashes. */
 export class Deployment {
@@ -174,9 +176,9 @@ export class Deployment {
       return (await carryOut(ports, request, process.name, this.#deadline(invocation))) as ActView;
     };
     return process.run(async () => {
-      // What failed for good comes back only where it is named.
-      const named = [await ask({ filter: { reason: 'permanent_failure' } })];
-      named.push(await ask({ filter: { reason: 'not_publishable' } }));
+      // What failed for good comes back only where it is named, however it came to wait in the end.
+      const named: ActView[] = [];
+      for (const reason of PERMANENT) named.push(await ask({ filter: { reason } }));
       const rest = await ask({ all: true });
       const sum = (name: 'moved' | 'published' | 'deleted') =>
         [...named, rest].reduce((total, view) => total + view[name], 0);

@@ -1,4 +1,5 @@
 import { type Cost, NO_COST } from '../../lib/core/cost/cost.ts';
+import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import {
   type Deadline,
   type Intake,
