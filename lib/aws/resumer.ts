@@ -1,6 +1,6 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
-import { type EpochMillis, formatInstant } from '../core/identity/instant.ts';
-import type { Resumer } from '../core/ports/services.ts';
+import { formatInstant } from '../core/identity/instant.ts';
+import type { Resumer, Resumption } from '../core/ports/services.ts';
 import { portCall } from './errors.ts';
 import { InvokeCommand } from './lambda.ts';
 
@@ -8,6 +8,7 @@ import { InvokeCommand } from './lambda.ts';
 export interface ResumeEvent {
   /** ISO-8601. */
   readonly scheduledTime: string;
+  readonly runId: string;
   readonly resumedBy: 'reconciler';
 }
 
@@ -21,8 +22,8 @@ export class LambdaResumer implements Resumer {
     this.#functionName = functionName;
   }
 
-  async resume(scheduledTime: EpochMillis): Promise<void> {
-    const event: ResumeEvent = { scheduledTime: formatInstant(scheduledTime), resumedBy: 'reconciler' };
+  async resume({ runId, scheduledTime }: Resumption): Promise<void> {
+    const event: ResumeEvent = { scheduledTime: formatInstant(scheduledTime), runId, resumedBy: 'reconciler' };
     const command = new InvokeCommand({
       FunctionName: this.#functionName,
       InvocationType: 'Event',

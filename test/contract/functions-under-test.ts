@@ -15,7 +15,8 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { build } from 'esbuild';
-import { type EpochMillis, parseInstant } from '../../lib/core/identity/instant.ts';
+import { parseInstant } from '../../lib/core/identity/instant.ts';
+import type { Resumption } from '../../lib/core/ports/index.ts';
 import type { ClientConfig } from '../../lib/local/access.ts';
 import { REPOSITORY } from '../../lib/local/paths.ts';
 import { uniqueName } from '../helpers/aws-under-test.ts';
@@ -48,7 +49,7 @@ export interface Functions {
   readonly dispatcher: string;
   readonly recordTable: string;
   feed(sqs: SQSClient): Promise<Omit<IntakeHarness, 'intake' | 'until'>>;
-  dispatcherStarts(logs: CloudWatchLogsClient): Promise<readonly EpochMillis[]>;
+  dispatcherStarts(logs: CloudWatchLogsClient): Promise<readonly Resumption[]>;
   consumerThatMay(writes: Writes): string;
 }
 
@@ -92,7 +93,10 @@ export async function makeFunctions(config: ClientConfig): Promise<Functions> {
       const command = new FilterLogEventsCommand({ logGroupName: `/aws/lambda/${dispatcher}` });
       const { events = [] } = await logs.send(command);
       const texts = events.flatMap(({ message = '' }) => /EVENT (\{.*\})/.exec(message)?.[1] ?? []);
-      return texts.map((text) => parseInstant(JSON.parse(text).scheduledTime) ?? Number.NaN);
+      return texts.map((text) => {
+        const { runId, scheduledTime } = JSON.parse(text);
+        return { runId, scheduledTime: parseInstant(scheduledTime) ?? Number.NaN };
+      });
     },
   };
 }

@@ -69,7 +69,7 @@ describe('what is not there', () => {
     const intake = new MappingIntake(lambda, '00000000-0000-0000-0000-000000000000');
     await expect(intake.set('off')).rejects.toMatchObject(PERMANENT);
     const resumer = new LambdaResumer(lambda, uniqueName('no-function'));
-    await expect(resumer.resume(0)).rejects.toMatchObject(PERMANENT);
+    await expect(resumer.resume({ runId: 'accounts.v1', scheduledTime: 0 })).rejects.toMatchObject(PERMANENT);
   });
 
   it('is said of a group of terminal logs, and the line is kept', async () => {

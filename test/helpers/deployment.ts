@@ -6,8 +6,9 @@ import { Gate } from '../../lib/core/control/gate.ts';
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import { runIdOf } from '../../lib/core/identity/keys.ts';
 import { type DispatchPorts, type DispatchResult, dispatch } from '../../lib/core/plan/dispatch.ts';
+import type { DispatchRequest } from '../../lib/core/plan/request.ts';
 import type { Settings } from '../../lib/core/policy/settings.ts';
-import type { Deadline } from '../../lib/core/ports/index.ts';
+import type { Deadline, Resumption } from '../../lib/core/ports/index.ts';
 import { type ReconcilePorts, type ReconcileResult, reconcile } from '../../lib/core/reconcile/reconcile.ts';
 import { type ActAnswer, type ActPorts, carryOut } from '../../lib/core/redrive/act.ts';
 import { readActRequest } from '../../lib/core/redrive/request.ts';
@@ -66,6 +67,8 @@ export interface Invocation {
 /** Messages that the event source mapping hands to one consumer. */
 const MESSAGES_PER_EVENT = 3;
 const PLENTY_MILLIS = 800_000;
+/** Reasons under which a unit may wait whose last failure was one for good. */
+const PERMANENT = ['permanent_failure', 'not_publishable', 'too_old', 'attempts_spent', 'dead_lettered'] as const;
 
 /** The whole pipeline on models: every function can be invoked, side by side and with crashes. */
 export class Deployment {
@@ -99,7 +102,7 @@ export class Deployment {
     this.records = new MemoryRecords(this.world, options.settings, options.rows);
     this.source = new MemoryRecordSource(this.records, options.source);
     this.target = new MemoryTarget(this.world, this.records, options.target);
-    this.ledger = new MemoryLedger(options.ledger);
+    this.ledger = new MemoryLedger({ note: (what) => this.world.note(what), ...options.ledger });
     this.queue = new MemoryQueue(this.world, options.queue);
     this.idempotency = new MemoryIdempotency(this.world, options.idempotency);
     this.admission = new MemoryAdmission(this.world, options.admission);
@@ -119,6 +122,15 @@ export class Deployment {
   }
 
   dispatch(scheduledTime = this.scheduledTime, invocation: Invocation = {}): Promise<Ended<DispatchResult>> {
+    return this.#dispatch({ scheduledTime, startedBy: 'schedule' }, invocation);
+  }
+
+  /** As the reconciler asks for it. */
+  resume(run: Resumption, invocation: Invocation = {}): Promise<Ended<DispatchResult>> {
+    return this.#dispatch({ ...run, startedBy: 'reconciler' }, invocation);
+  }
+
+  #dispatch(request: DispatchRequest, invocation: Invocation): Promise<Ended<DispatchResult>> {
     const process = this.#process('dispatcher', invocation);
     const ports: DispatchPorts = {
       ...this.#publishPorts(process, invocation),
@@ -126,7 +138,6 @@ export class Deployment {
       probe: process.wrap('probe', this.probe),
       owner: process.name,
     };
-    const request = { scheduledTime, startedBy: 'schedule' };
     return process.run(() => dispatch(ports, this.settings, request, this.#deadline(invocation)));
   }
 
@@ -165,9 +176,9 @@ export class Deployment {
       return (await carryOut(ports, request, process.name, this.#deadline(invocation))) as ActView;
     };
     return process.run(async () => {
-      // What failed for good comes back only where it is named.
-      const named = [await ask({ filter: { reason: 'permanent_failure' } })];
-      named.push(await ask({ filter: { reason: 'not_publishable' } }));
+      // What failed for good comes back only where it is named, however it came to wait in the end.
+      const named: ActView[] = [];
+      for (const reason of PERMANENT) named.push(await ask({ filter: { reason } }));
       const rest = await ask({ all: true });
       const sum = (name: 'moved' | 'published' | 'deleted') =>
         [...named, rest].reduce((total, view) => total + view[name], 0);

@@ -1,4 +1,4 @@
-import { PortError } from '../../lib/core/ports/index.ts';
+import { type Failure, PortError } from '../../lib/core/ports/index.ts';
 
 /** One call of a port by a process. */
 export interface Call {
@@ -19,6 +19,8 @@ export interface Interference {
   /** Resolves when the call may begin; absent where every call begins at once. */
   readonly admit?: ((call: Omit<Call, 'index'>) => Promise<void>) | undefined;
   readonly fate: (call: Call, moment: 'before' | 'after') => Fate;
+  /** What a call that fails tells; absent where it only matters that it does. */
+  readonly failure?: ((call: Call, moment: 'before' | 'after') => Failure) | undefined;
 }
 
 export const NO_INTERFERENCE: Interference = { fate: () => 'go' };
@@ -71,12 +73,13 @@ export class Process {
         if (typeof member !== 'function' || typeof name !== 'string') return member;
         if (LOCAL.has(name)) return (...parameters: unknown[]) => Reflect.apply(member, target, parameters);
         return (...parameters: unknown[]) =>
-          this.#call(`${port}.${name}`, async () => Reflect.apply(member, target, parameters));
+          this.#call(`${port}.${name}`, parameters, async () => Reflect.apply(member, target, parameters));
       },
     });
   }
 
   async run<T>(body: (process: Process) => Promise<T>): Promise<Ended<T>> {
+    this.#crew.living.add(this);
     const ended = body(this).then(
       (value): Ended<T> => ({ kind: 'done', value }),
       (error: unknown): Ended<T> => {
@@ -84,15 +87,17 @@ export class Process {
         return { kind: 'failed', error };
       },
     );
-    return Promise.race([ended, this.#died.then((call): Ended<T> => ({ kind: 'crashed', call }))]);
+    const race = Promise.race([ended, this.#died.then((call): Ended<T> => ({ kind: 'crashed', call }))]);
+    return race.finally(() => this.#crew.living.delete(this));
   }
 
-  async #call(name: string, effect: () => Promise<unknown>): Promise<unknown> {
+  async #call(name: string, parameters: readonly unknown[], effect: () => Promise<unknown>): Promise<unknown> {
     if (this.#dead) return never();
     const here = { process: this.name, ordinal: this.#calls++, name };
     await this.#crew.interference.admit?.(here);
     if (this.#dead) return never();
     const call = this.#crew.begin(here);
+    this.#crew.onCall?.(name, parameters);
     const before = this.#crew.interference.fate(call, 'before');
     if (before !== 'go') return this.#meet(before, call, 'before');
     const answer = await effect().then(
@@ -108,7 +113,8 @@ export class Process {
 
   #meet(fate: 'crash' | 'fail', call: Call, moment: 'before' | 'after'): Promise<never> {
     if (fate === 'fail') {
-      throw new PortError(call.name, { class: 'transient', error: moment === 'after' ? 'AnswerLost' : 'NotReached' });
+      const unsaid: Failure = { class: 'transient', error: moment === 'after' ? 'AnswerLost' : 'NotReached' };
+      throw new PortError(call.name, this.#crew.interference.failure?.(call, moment) ?? unsaid);
     }
     this.die(`${moment} ${call.name}`);
     return never();
@@ -124,6 +130,10 @@ function isMistake(error: unknown): boolean {
 export class Crew {
   interference: Interference;
   readonly calls: Call[] = [];
+  /** Processes that have neither ended nor died. */
+  readonly living = new Set<Process>();
+  /** Told of every call as it begins, with its arguments. */
+  onCall: ((name: string, parameters: readonly unknown[]) => void) | undefined;
 
   constructor(interference: Interference = NO_INTERFERENCE) {
     this.interference = interference;

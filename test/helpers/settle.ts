@@ -54,7 +54,7 @@ export async function settle(deployment: Deployment, meanwhile: Meanwhile = {}):
     if (deployment.ledger.contents().runs.length === 0) await deployment.dispatch();
     await deliverAll(deployment, meanwhile);
     await deployment.reconcile();
-    for (const scheduledTime of deployment.resumer.taken()) await deployment.dispatch(scheduledTime);
+    for (const run of deployment.resumer.taken()) await deployment.resume(run);
     if (isAtRest(deployment)) return;
     deployment.world.advance(pass < SHORT_PASSES ? RECONCILER_PERIOD_MILLIS : DAY_MILLIS);
   }
@@ -85,8 +85,8 @@ async function abandonCancelled(deployment: Deployment): Promise<void> {
   }
 }
 
-/** What a person does in the end, so that nothing may be left. */
-export async function bringBackEverything(deployment: Deployment): Promise<void> {
+/** What a person does in the end: redrives what may come back, and gives up the rest. */
+export async function bringBack(deployment: Deployment): Promise<void> {
   deployment.target.healAll();
   const isOpen = () => deployment.ledger.contents().units.some((unit) => unit.state === 'quarantined');
   for (let tries = 0; isOpen() || deployment.queue.deadLetters.copies().length > 0; tries += 1) {
@@ -96,6 +96,11 @@ export async function bringBackEverything(deployment: Deployment): Promise<void>
     await abandonCancelled(deployment);
     await settle(deployment);
   }
+}
+
+/** As `bringBack`, where nothing may be left. */
+export async function bringBackEverything(deployment: Deployment): Promise<void> {
+  await bringBack(deployment);
   const finished = ['complete', 'cancelled'];
   const runs = deployment.ledger.contents().runs.filter((run) => !finished.includes(run.status));
   if (runs.length > 0) throw new Error(`a run ends as ${runs.map((run) => run.status).join()}`);

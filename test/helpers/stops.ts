@@ -1,5 +1,5 @@
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
-import type { Ledger, Target } from '../../lib/core/ports/index.ts';
+import type { Ledger, Target, TargetCall } from '../../lib/core/ports/index.ts';
 import type { World } from '../model/index.ts';
 
 /** From the moment at which an act returned, until somebody asks for the opposite. */
@@ -17,6 +17,8 @@ export class Stops {
   readonly #world: World;
   readonly #stops: Stop[] = [];
   readonly violations: string[] = [];
+  /** Told of every target call at the moment at which its consumer makes it. */
+  onTargetCall: (call: TargetCall) => void = () => {};
   resumes = 0;
 
   constructor(world: World) {
@@ -47,6 +49,7 @@ export class Stops {
     const apply: Target['apply'] = (call) => {
       if (asked === undefined) this.violations.push('a target call was made and nobody had asked whether it may be');
       else this.#judge(asked.at, asked.runId);
+      this.onTargetCall(call);
       return target.apply(call);
     };
     return { ledger: over(ledger, { readStops }), target: over(target, { apply }) };

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -54,4 +54,35 @@ describe('imports run one way', () => {
   ])('%s may import %s', (file, specifier) => {
     expect(lint(file, specifier)).not.toContain('noRestrictedImports');
   });
+
+  it('the checker of the simulation takes nothing but types from outside, so that it shares no code with the core', () => {
+    const folder = join(root, 'test/simulation/checker');
+    const outside = readdirSync(folder).flatMap((name) =>
+      importsOf(readFileSync(join(folder, name), 'utf8')).filter(({ from }) => !from.startsWith('./')),
+    );
+    expect(outside.length).toBeGreaterThan(5);
+    const taken = outside.filter(({ kind, from }) => kind === 'code' && from !== 'node:crypto');
+    expect(taken).toEqual([]);
+  });
+
+  it.each([
+    ["import { digestOf } from '../../../lib/core/identity/encode.ts';", 'code'],
+    ["import { type A, digestOf } from '../../../lib/core/identity/encode.ts';", 'code'],
+    ["export * from '../../model/index.ts';", 'code'],
+    ["const { digestOf } = await import('../../../lib/core/identity/encode.ts');", 'code'],
+    ["import '../../../lib/core/identity/encode.ts';", 'code'],
+    ["import type { RunItem } from '../../../lib/core/ledger/items.ts';", 'types'],
+  ])('%s takes %s', (line, kind) => {
+    expect(importsOf(line)).toMatchObject([{ kind }]);
+  });
 });
+
+/** Every way to name another module; what is not `import type` or `export type` as a whole takes code. */
+function importsOf(text: string): readonly { readonly kind: 'code' | 'types'; readonly from: string }[] {
+  const named =
+    /(?:^|\n)\s*(import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"`]([^'"`]+)/g;
+  return [...text.matchAll(named)].map(([, , type, from, dynamic]) => ({
+    kind: type === undefined ? 'code' : 'types',
+    from: from ?? dynamic ?? '',
+  }));
+}

@@ -81,7 +81,9 @@ export class MemoryIdempotency {
     const lease = host.remainingMillis();
     if (key === '') throw new PortError('once', { class: 'permanent', error: 'NoIdempotencyKey' });
     if (lease <= 0) throw new PortError('once', { class: 'deferred', error: 'OutOfTime' });
-    if (this.#world.random.chance(this.#options.forgets)) this.#records.delete(key);
+    if (this.#world.random.chance(this.#options.forgets) && this.#records.delete(key)) {
+      this.#world.note('idempotency record forgotten');
+    }
     const now = host.clock.now();
     const stored = this.#records.get(key);
     if (stored !== undefined && stored.expiresAt > now) {
@@ -89,6 +91,7 @@ export class MemoryIdempotency {
       if (stored.leaseUntil > now && !this.#world.random.chance(this.#options.letsTwoIn)) {
         return { kind: 'in-progress-elsewhere' };
       }
+      if (stored.leaseUntil > now) this.#world.note('two bodies at once');
     }
     const expiresAt = now + this.#options.expiryMillis;
     this.#records.set(key, { state: 'in-progress', leaseUntil: now + lease, expiresAt });

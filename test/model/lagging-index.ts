@@ -17,6 +17,11 @@ export class LaggingIndex<T> {
     this.#show(this.#lag);
   }
 
+  /** True where a reader sees less than was written. */
+  get isBehind(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   settle(): void {
     this.#show(0);
   }

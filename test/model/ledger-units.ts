@@ -44,6 +44,10 @@ export class UnitItems {
     return this.#items;
   }
 
+  get isBehind(): boolean {
+    return this.#open.isBehind;
+  }
+
   settle(): void {
     this.#open.settle();
   }

@@ -40,6 +40,7 @@ import { PolicyItems } from './ledger-policy.ts';
 import { UnitItems, type UnitMove } from './ledger-units.ts';
 import { keysetPage, type Paging } from './paging.ts';
 import { copyOf, samePlain } from './plain.ts';
+import type { Mischief } from './world.ts';
 
 export interface LedgerOptions {
   readonly paging: Paging;
@@ -49,6 +50,8 @@ export interface LedgerOptions {
   readonly epochs: 'checked' | 'ignored-by-puts' | 'ignored-by-moves';
   /** `torn` is the mutant of a test: split records are put outside the transaction of their batch. */
   readonly splits: 'one-transaction' | 'torn';
+  /** Told of what a reader got that was less than the truth, or nothing. */
+  readonly note: (what: Mischief) => void;
 }
 
 export interface LedgerContents {
@@ -66,6 +69,7 @@ const DEFAULTS: LedgerOptions = {
   indexLag: 0,
   epochs: 'checked',
   splits: 'one-transaction',
+  note: () => {},
 };
 const LOAD_LIMIT = 10;
 
@@ -73,6 +77,8 @@ const LOAD_LIMIT = 10;
 export class MemoryLedger implements Ledger {
   /** Called after every move of a run with what it was and what it is. */
   onRunMoved: (before: RunItem, after: RunItem) => void = () => {};
+  /** Called after every entry of an audit trail. */
+  onAudited: (scope: AuditScope, entry: AuditEntry) => void = () => {};
   readonly #options: LedgerOptions;
   readonly #runs = new Map<string, RunItem>();
   readonly #slices = new Map<string, Slice>();
@@ -116,6 +122,15 @@ export class MemoryLedger implements Ledger {
         .map(([key, entry]) => ({ scope: key.split(' ')[1] ?? '', entry })),
       selections: this.#policies.selections,
     };
+  }
+
+  /** One run and one unit as they stand, for a test that looks on. */
+  peek(ref: UnitRef): { readonly run: RunItem | undefined; readonly unit: UnitItem | undefined } {
+    return { run: this.#runs.get(ref.runId), unit: this.#units.read(ref) };
+  }
+
+  knowsBadMessage(policyId: string, digest: string): boolean {
+    return this.#policies.badMessage(policyId, digest) !== undefined;
   }
 
   settle(): void {
@@ -269,12 +284,14 @@ export class MemoryLedger implements Ledger {
   }
 
   async openRuns(cursor: string | undefined): Promise<Page<string>> {
+    if (this.#openRuns.isBehind) this.#options.note('stale index read');
     const page = keysetPage(this.#openRuns.sorted(), ([key]) => key, cursor, this.#options.paging);
-    return { items: page.items.map(([, runId]) => runId), next: page.next };
+    return this.#noted({ items: page.items.map(([, runId]) => runId), next: page.next });
   }
 
   async openUnits(wanted: OpenUnitsWanted, cursor: string | undefined): Promise<Page<OpenUnit>> {
-    return this.#units.openUnits(wanted, cursor, this.#options.paging);
+    if (this.#units.isBehind) this.#options.note('stale index read');
+    return this.#noted(this.#units.openUnits(wanted, cursor, this.#options.paging));
   }
 
   async appendAudit(
@@ -292,6 +309,7 @@ export class MemoryLedger implements Ledger {
     const moved = { count: entry.number + 1, hash: entry.hash };
     if (run !== undefined) this.#storeRun({ ...run, auditHead: moved }, 'as-it-was');
     else if (scope.kind === 'policy') this.#policies.setAuditHead(scope.policyId, moved);
+    this.onAudited(scope, entry);
     return 'appended';
   }
 
@@ -351,6 +369,11 @@ export class MemoryLedger implements Ledger {
   #page<T>(items: ReadonlyMap<string, T>, prefix: string, cursor: string | undefined): Page<T> {
     const entries = [...items].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1));
     const page = keysetPage(entries, ([key]) => key, cursor, this.#options.paging);
-    return { items: page.items.map(([, item]) => copyOf(item)), next: page.next };
+    return this.#noted({ items: page.items.map(([, item]) => copyOf(item)), next: page.next });
+  }
+
+  #noted<T>(page: Page<T>): Page<T> {
+    if (page.items.length === 0 && page.next !== undefined) this.#options.note('empty filtered page');
+    return page;
   }
 }

@@ -76,16 +76,21 @@ export class MemoryQueue implements Queue {
   readonly deadLetters: StandardQueue;
   /** Bodies and groups in the order in which sends took effect, retries included. */
   readonly sent: NewMessage[] = [];
+  /** Called with every message whose send takes effect. */
+  onSent: (message: NewMessage) => void = () => {};
   /** Called with every delivery that is acknowledged, before it takes effect. */
   onAcknowledge: (delivery: Delivery) => void = () => {};
   readonly #world: World;
+  readonly #delivered = new Set<string>();
   #options: QueueOptions;
 
   constructor(world: World, options: Partial<QueueOptions> = {}) {
     this.#world = world;
     this.#options = { ...DEFAULTS, ...options };
-    this.work = new StandardQueue(world, WORK_QUEUE_RETENTION_DAYS * DAY_MILLIS);
-    this.deadLetters = new StandardQueue(world, DEAD_LETTER_RETENTION_DAYS * DAY_MILLIS);
+    const lost = 'message outlived the work queue';
+    this.work = new StandardQueue(world, WORK_QUEUE_RETENTION_DAYS * DAY_MILLIS, lost);
+    const expired = 'message outlived the dead-letter queue';
+    this.deadLetters = new StandardQueue(world, DEAD_LETTER_RETENTION_DAYS * DAY_MILLIS, expired);
   }
 
   async send(messages: readonly OutgoingMessage[]): Promise<SendResult> {
@@ -101,10 +106,13 @@ export class MemoryQueue implements Queue {
       if (wrong !== undefined) failed.push({ id: message.id, code: wrong, fault: 'sender' });
       else if (random.chance(this.#options.entryFails)) {
         failed.push({ id: message.id, code: 'ServiceUnavailable', fault: 'service' });
+        this.#world.note('send entry failed');
       } else if (random.chance(this.#options.entryFailsSent)) {
         failed.push({ id: message.id, code: 'InternalError', fault: 'service' });
+        this.#world.note('send entry failed but was sent');
         this.#enqueue(message);
       } else if (random.chance(this.#options.entryMissing)) {
+        this.#world.note('send entry in neither list');
         if (random.chance(0.5)) this.#enqueue(message);
       } else {
         sent.push(message.id);
@@ -169,6 +177,7 @@ export class MemoryQueue implements Queue {
       // One that is no longer the last, or whose message is gone, is confirmed and does nothing.
       if (!this.deadLetters.gave(handle)) return true;
       const unconfirmed = random.chance(this.#options.deleteUnconfirmed);
+      if (unconfirmed) this.#world.note('deletion not confirmed');
       if (!unconfirmed || random.chance(0.5)) this.deadLetters.remove(handle);
       return unconfirmed;
     });
@@ -182,8 +191,10 @@ export class MemoryQueue implements Queue {
   }
 
   async depth(): Promise<QueueDepth> {
-    if (this.#world.random.chance(this.#options.depthReadsZero)) return { work: 0, deadLetter: 0 };
-    return { work: this.work.copies().length, deadLetter: this.deadLetters.copies().length };
+    const depth = { work: this.work.copies().length, deadLetter: this.deadLetters.copies().length };
+    if (!this.#world.random.chance(this.#options.depthReadsZero)) return depth;
+    if (depth.work + depth.deadLetter > 0) this.#world.note('queue depth read as zero');
+    return { work: 0, deadLetter: 0 };
   }
 
   /** Ends all failures that are drawn by chance; messages still come in any order and more than once. */
@@ -215,11 +226,15 @@ export class MemoryQueue implements Queue {
   #enqueue({ body, group, delaySeconds }: OutgoingMessage): void {
     const message = { body, labels: {}, group };
     this.sent.push(message);
+    this.onSent(message);
     const messageId = this.work.add(message, {}, delaySeconds);
     for (let copy = 1; copy < this.#options.copies; copy += 1) this.work.add(message, { messageId }, delaySeconds);
   }
 
   #deliver(copy: Copy): Delivery {
+    if (this.#delivered.has(copy.body)) this.#world.note('message delivered again');
+    this.#delivered.add(copy.body);
+    if (this.work.hasEarlier(copy)) this.#world.note('message overtaken by a later one');
     const handle = this.work.receive(copy, this.#options.visibilitySeconds);
     const { messageId, body, labels, group, receiveCount, sentAt } = copy;
     return { messageId, handle, body, labels, group, receiveCount, sentAt };
@@ -227,6 +242,7 @@ export class MemoryQueue implements Queue {
 
   /** Id and send time stay, so the retention of the dead letters counts from the first send (pitfall P58). */
   #moveToDeadLetters(copy: Copy): void {
+    this.#world.note('receives spent');
     this.work.drop(copy);
     this.deadLetters.add(copy, copy);
   }

@@ -8,6 +8,11 @@ export class SeededRandom implements Random {
     this.#state = seed >>> 0;
   }
 
+  /** Goes on as if it had begun with this seed. */
+  reseed(seed: number): void {
+    this.#state = seed >>> 0;
+  }
+
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;

@@ -85,7 +85,11 @@ export class MemoryRecordSource implements RecordSource {
   async page(segment: string, cursor: string | undefined): Promise<RecordPage> {
     const number = this.segments.indexOf(segment);
     if (number < 0) throw new Error(`no such segment: ${segment}`);
-    const rows = (this.#view.stale ?? this.#records.rows())
+    const { stale } = this.#view;
+    const present = this.#records.rows();
+    // The table keeps one list of its rows for as long as nothing changes.
+    if (stale !== undefined && stale !== present) this.#records.world.note('stale discovery read');
+    const rows = (stale ?? present)
       .filter((row) => segmentOf(this.#id(row), this.segments.length) === number)
       .filter((row) => this.#isSeen(row))
       .sort((a, b) => (this.#sortKey(a) < this.#sortKey(b) ? -1 : 1));
@@ -93,6 +97,7 @@ export class MemoryRecordSource implements RecordSource {
     const { stateAttribute, eligibleState, expiredState } = this.#subject.settings;
     const state = this.#deletes ? expiredState : eligibleState;
     const seen = page.items.filter((row) => row[stateAttribute] === state).map((row) => this.#seen(row));
+    if (seen.length === 0 && page.next !== undefined) this.#records.world.note('empty filtered page');
     const isLast = number === 0 && page.next === undefined;
     return { records: isLast ? [...seen, ...this.#others()] : seen, next: page.next };
   }

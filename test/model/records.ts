@@ -29,11 +29,12 @@ export class MemoryRecords {
   readonly changedAfterwards = new Set<string>();
   /** Keys of records that a person marked as expired: nothing of ours proves it. */
   readonly expiredByHand = new Set<string>();
-  readonly #world: World;
+  readonly world: World;
   readonly #rows = new Map<string, Row>();
+  #sorted: readonly Row[] | undefined;
 
   constructor(world: World, settings: Settings, rows: readonly Row[] = []) {
-    this.#world = world;
+    this.world = world;
     this.settings = settings;
     for (const row of rows) this.put(row);
   }
@@ -42,26 +43,29 @@ export class MemoryRecords {
     const id = row[this.settings.partitionKeyAttribute];
     if (typeof id !== 'string') throw new Error('a row needs its key as text');
     this.#rows.set(id, copyOf(row));
+    this.#sorted = undefined;
   }
 
   row(id: string): Row | undefined {
     return this.#rows.get(id);
   }
 
-  /** All rows in order of their ids. */
-  rows(): Row[] {
-    return [...this.#rows.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  /** All rows in order of their ids; the same list for as long as nothing changes. */
+  rows(): readonly Row[] {
+    this.#sorted ??= [...this.#rows.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    return this.#sorted;
   }
 
   /** Carries out a write of the pipeline and notes it. */
   write(write: Omit<RecordWrite, 'at'>): void {
-    this.writes.push(copyOf({ ...write, at: this.#world.millis }));
-    if (write.after === undefined) this.#rows.delete(idOfKey(write.key));
-    else this.put(write.after);
+    const noted = copyOf({ ...write, at: this.world.millis });
+    this.writes.push(noted);
+    if (noted.after === undefined) this.#delete(idOfKey(write.key));
+    else this.put(noted.after);
   }
 
   /** A person came back: active at this instant, or now. */
-  reactivate(id: string, instant = formatInstant(this.#world.millis)): void {
+  reactivate(id: string, instant = formatInstant(this.world.millis)): void {
     this.#change(id, {
       [this.settings.stateAttribute]: this.settings.eligibleState,
       [this.settings.timestampAttribute]: instant,
@@ -84,7 +88,7 @@ export class MemoryRecords {
   }
 
   /** Somebody else marks the record as expired, in our words but without our key. */
-  expireByHand(id: string, instant = formatInstant(this.#world.millis), more: Row = {}): void {
+  expireByHand(id: string, instant = formatInstant(this.world.millis), more: Row = {}): void {
     const { stateAttribute, expiredState, expiredAtAttribute } = this.settings;
     this.expiredByHand.add(keyOfId(id));
     this.#change(id, { [stateAttribute]: expiredState, [expiredAtAttribute]: instant, ...more });
@@ -100,7 +104,7 @@ export class MemoryRecords {
 
   remove(id: string): void {
     this.#noteChange(id);
-    this.#rows.delete(id);
+    this.#delete(id);
   }
 
   /** A record of the same key is made anew, active now. */
@@ -110,6 +114,11 @@ export class MemoryRecords {
     this.remove(id);
     this.put({ [partitionKeyAttribute]: id, [tenantAttribute]: tenant });
     this.reactivate(id);
+  }
+
+  #delete(id: string): void {
+    this.#rows.delete(id);
+    this.#sorted = undefined;
   }
 
   #holdAttribute(): string {

@@ -6,6 +6,7 @@ import {
   type Log,
   type Meter,
   type Resumer,
+  type Resumption,
   TERMINAL_EVENTS,
 } from '../../lib/core/ports/index.ts';
 import type { World } from './world.ts';
@@ -63,14 +64,14 @@ export class MemoryIntake implements Intake {
 
 /** Remembers which dispatches were asked for; the test starts them. */
 export class MemoryResumer implements Resumer {
-  readonly requested: EpochMillis[] = [];
+  readonly requested: Resumption[] = [];
 
-  async resume(scheduledTime: EpochMillis): Promise<void> {
-    this.requested.push(scheduledTime);
+  async resume({ runId, scheduledTime }: Resumption): Promise<void> {
+    this.requested.push({ runId, scheduledTime });
   }
 
   /** What was asked for since the last call, in order. */
-  taken(): EpochMillis[] {
+  taken(): Resumption[] {
     return this.requested.splice(0);
   }
 }

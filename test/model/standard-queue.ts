@@ -1,4 +1,4 @@
-import type { World } from './world.ts';
+import type { Mischief, World } from './world.ts';
 
 export interface NewMessage {
   readonly body: string;
@@ -19,13 +19,17 @@ export interface Copy extends NewMessage {
 export class StandardQueue {
   readonly #world: World;
   readonly #retentionMillis: number;
+  readonly #lost: Mischief;
+  /** In the order in which they were sent. */
   readonly #copies = new Set<Copy>();
   readonly #handles = new Set<string>();
   #count = 0;
 
-  constructor(world: World, retentionMillis: number) {
+  /** `lost` is noted of every message that outlives the retention. */
+  constructor(world: World, retentionMillis: number, lost: Mischief) {
     this.#world = world;
     this.#retentionMillis = retentionMillis;
+    this.#lost = lost;
   }
 
   /** Returns the message id: a new one, or that of the message it goes on. Nobody receives it before its delay is over. */
@@ -52,13 +56,24 @@ export class StandardQueue {
 
   copies(): Copy[] {
     for (const copy of this.#copies) {
-      if (this.#world.millis - copy.sentAt >= this.#retentionMillis) this.#copies.delete(copy);
+      if (this.#world.millis - copy.sentAt < this.#retentionMillis) continue;
+      this.#copies.delete(copy);
+      this.#world.note(this.#lost);
     }
     return [...this.#copies];
   }
 
   visible(): Copy[] {
     return this.copies().filter((copy) => copy.visibleAt <= this.#world.millis);
+  }
+
+  /** True where a message that was sent before this one can be received and was not. */
+  hasEarlier(copy: Copy): boolean {
+    for (const other of this.#copies) {
+      if (other === copy) return false;
+      if (other.visibleAt <= this.#world.millis) return true;
+    }
+    return false;
   }
 
   inFlight(group: string): number {

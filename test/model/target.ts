@@ -80,7 +80,10 @@ export class MemoryTarget implements Target {
     const breakOff = random.chance(this.#options.callBreaksOff) ? random.below(call.items.length + 1) : undefined;
     const results: RecordResult[] = [];
     for (const [position, item] of random.shuffled(call.items).entries()) {
-      if (position === breakOff) throw new PortError('apply', { class: 'transient', error: 'TimeoutError' });
+      if (position === breakOff) {
+        if (position > 0) this.#world.note('target call broke off half-way');
+        throw new PortError('apply', { class: 'transient', error: 'TimeoutError' });
+      }
       results.push(this.#entry(call, item));
     }
     return results;
@@ -93,11 +96,15 @@ export class MemoryTarget implements Target {
       poison.left -= 1;
       return { kind: 'failed', key: item.key, failure: poison.failure };
     }
-    if (random.chance(this.#options.entryFails)) return { kind: 'failed', key: item.key, failure: THROTTLED };
+    const failed: RecordResult = { kind: 'failed', key: item.key, failure: THROTTLED };
+    if (random.chance(this.#options.entryFails)) {
+      this.#world.note('target entry failed');
+      return failed;
+    }
     const result = this.#transition(call, item);
-    return random.chance(this.#options.entryAnswerLost)
-      ? { kind: 'failed', key: item.key, failure: THROTTLED }
-      : result;
+    if (!random.chance(this.#options.entryAnswerLost)) return result;
+    if (result.kind === 'outcome' && result.applied === 'now') this.#world.note('target entry failed but was written');
+    return failed;
   }
 
   #transition(call: TargetCall, item: WorkItem): RecordResult {

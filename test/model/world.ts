@@ -7,9 +7,32 @@ export interface WorldOptions {
   readonly start?: EpochMillis;
 }
 
+/** What a model did to whoever called it. */
+export type Mischief =
+  | 'send entry failed'
+  | 'send entry failed but was sent'
+  | 'send entry in neither list'
+  | 'deletion not confirmed'
+  | 'message delivered again'
+  | 'message overtaken by a later one'
+  | 'receives spent'
+  | 'message outlived the work queue'
+  | 'message outlived the dead-letter queue'
+  | 'target entry failed'
+  | 'target entry failed but was written'
+  | 'target call broke off half-way'
+  | 'stale index read'
+  | 'stale discovery read'
+  | 'empty filtered page'
+  | 'idempotency record forgotten'
+  | 'two bodies at once'
+  | 'queue depth read as zero';
+
 /** Virtual time and seeded randomness, shared by all models of one test. */
 export class World {
   readonly random: SeededRandom;
+  /** How often each of them happened. */
+  readonly mischief = new Map<Mischief, number>();
   #millis: EpochMillis;
   readonly #onAdvance: (() => void)[] = [];
   /** How hosts sleep; at first, sleeping moves everybody's time. */
@@ -23,6 +46,10 @@ export class World {
   /** The true time; hosts may believe another. */
   get millis(): EpochMillis {
     return this.#millis;
+  }
+
+  note(what: Mischief): void {
+    this.mischief.set(what, (this.mischief.get(what) ?? 0) + 1);
   }
 
   advance(millis: number): void {

@@ -54,6 +54,11 @@ export const RUN_EDGES = {
     to: 'cancelled',
     reason: 'a person stopped it; what is finished stays',
   },
+  count: {
+    from: ['cancelled'],
+    to: 'cancelled',
+    reason: 'its totals as they stand while units of it wait for a person',
+  },
   settle: {
     from: ['cancelled'],
     to: 'cancelled',
@@ -158,10 +163,11 @@ export function isOpenRun(status: RunStatus): boolean {
 }
 
 /**
- * True where a run stands in the sparse index after this move. A cancelled run stays there until its totals are final.
+ * True where a run stands in the sparse index after this move. A cancelled run stays there until its totals are final,
+ * which they are not while a unit of it may still be given up.
  */
 export function staysOpen(edge: RunEdge): boolean {
-  return edge === 'cancel' || isOpenRun(RUN_EDGES[edge].to);
+  return edge === 'cancel' || edge === 'count' || isOpenRun(RUN_EDGES[edge].to);
 }
 
 /** True where the unit stands in the sparse index: it needs someone or something. */

@@ -9,7 +9,7 @@ import { earlierRuns, expiredByUs } from './history.ts';
 import { LEASE_MILLIS } from './lease.ts';
 import { newRun, policyOf } from './new-run.ts';
 import { type Preflight, preflight } from './preflight.ts';
-import type { DispatchRequest } from './request.ts';
+import { type DispatchRequest, RefusedRequest } from './request.ts';
 
 export interface DispatchPorts extends Omit<PlanPorts, 'source' | 'eligible'>, PublishPorts {
   /** The records of a policy as the run's own snapshot describes it. */
@@ -37,11 +37,24 @@ function result(kind: DispatchResult['kind'], run: RunItem): DispatchResult {
 
 type Claim = { readonly kind: 'claimed' | 'joined'; readonly run: RunItem };
 
+/** The run that is asked for; one that is only to go on is never made anew. */
+async function runOf({ ledger, clock }: DispatchPorts, settings: Settings, request: DispatchRequest): Promise<RunItem> {
+  const { runId } = request;
+  if (runId === undefined) {
+    const fresh = newRun(settings, request, clock.now());
+    const created = await ledger.createRun(fresh);
+    return created.kind === 'exists' ? created.run : fresh;
+  }
+  const run = await ledger.readRun(runId);
+  if (run !== undefined && run.policyId === settings.policyId) return run;
+  const message = `No run of this id is in the ledger. Received ${runId}.`;
+  throw new RefusedRequest([{ parameter: 'runId', received: runId, message }]);
+}
+
 async function claim(ports: DispatchPorts, settings: Settings, request: DispatchRequest): Promise<Claim> {
   const { ledger, clock } = ports;
-  const fresh = newRun(settings, request, clock.now());
-  const created = await ledger.createRun(fresh);
-  const run = created.kind === 'exists' ? created.run : fresh;
+  const run = await runOf(ports, settings, request);
+  if (run.status === 'refused' && request.runId !== undefined) return { kind: 'joined', run };
   if (run.status !== 'planning' && run.status !== 'publishing' && run.status !== 'refused') {
     return { kind: 'joined', run };
   }

@@ -6,6 +6,8 @@ export interface DispatchRequest {
   readonly scheduledTime: EpochMillis;
   /** `schedule`, `reconciler`, or the ARN of a person. Kept as who started the run. */
   readonly startedBy: string;
+  /** The run to go on with, whatever version the policy has by now; absent: this version's run, made where there is none. */
+  readonly runId?: string;
 }
 
 /** How the message of every refusal begins; a function's caller may have nothing else to tell it by. */
@@ -37,7 +39,11 @@ export function readDispatchRequest(event: unknown, now: EpochMillis): DispatchR
   if (typeof event !== 'object' || event === null) {
     return refuse(event, 'The event must be an object with a scheduledTime.');
   }
-  const { scheduledTime, startedBy } = event as { scheduledTime?: unknown; startedBy?: unknown };
+  const { scheduledTime, startedBy, runId } = event as {
+    scheduledTime?: unknown;
+    startedBy?: unknown;
+    runId?: unknown;
+  };
   if (typeof scheduledTime !== 'string') return refuse(scheduledTime, 'scheduledTime must be text.');
   if (scheduledTime.startsWith('<')) {
     return refuse(
@@ -55,5 +61,6 @@ export function readDispatchRequest(event: unknown, now: EpochMillis): DispatchR
   return {
     scheduledTime: millis,
     startedBy: typeof startedBy === 'string' && startedBy !== '' ? startedBy : 'schedule',
+    ...(typeof runId === 'string' ? { runId } : {}),
   };
 }

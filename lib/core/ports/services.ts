@@ -50,9 +50,15 @@ export interface Meter {
   take(): Cost;
 }
 
+/** A run to go on with. Named by its id: the policy may have another version by now, and the scheduled time a second run. */
+export interface Resumption {
+  readonly runId: string;
+  readonly scheduledTime: EpochMillis;
+}
+
 /** Starts the dispatcher for a run that lapsed or ran out of time. */
 export interface Resumer {
-  resume(scheduledTime: EpochMillis): Promise<void>;
+  resume(run: Resumption): Promise<void>;
 }
 
 /** Whether the queue's messages reach the consumers at all: the event source mapping. */

@@ -99,17 +99,20 @@ async function tryToClose(ports: AdvancePorts, run: RunItem, around: Surrounding
   }
 }
 
-/** A unit that a person brought back while the run was being closed is under way in a closed run: open it again. */
+/**
+ * A unit that a person brought back while the run was being closed is under way in a closed run, and one that was given
+ * up since no longer remains: open it again, so that it closes with what is true now.
+ */
 async function reopenIfMoved(ports: AdvancePorts, run: RunItem): Promise<Advanced> {
-  const { activeUnits, unresolvedUnits, quarantinedUnits } = await standingOf(ports.ledger, run);
+  const { activeUnits, unresolvedUnits, quarantinedRecords } = await standingOf(ports.ledger, run);
   // A unit without an item is none that moved: the ledger's retention may have taken what was committed long ago.
-  const finished = unresolvedUnits === 0 && quarantinedUnits === 0;
-  if (activeUnits === 0 && !finished) return {};
+  const settledSince = unresolvedUnits === 0 && quarantinedRecords !== run.closing?.remaining;
+  if (activeUnits === 0 && !settledSince) return {};
   await ports.ledger.moveRun(run.runId, 'reopen', undefined, { emptyPasses: 0 });
   return {};
 }
 
-/** Writes the totals of a cancelled run once nothing of it can be under way any more. */
+/** Writes the totals of a cancelled run once nothing of it can be under way, and again where what waited was given up. */
 async function settleCancelled(ports: AdvancePorts, run: RunItem): Promise<Advanced> {
   const now = ports.clock.now();
   if (now - (run.cancelledAt ?? run.createdAt) < CANCELLED_SETTLES_MILLIS) return {};
@@ -117,10 +120,9 @@ async function settleCancelled(ports: AdvancePorts, run: RunItem): Promise<Advan
   await closeUnits(ports, run.runId);
   const standing = await standingOf(ports.ledger, run);
   const closing = closingOf(standing, now);
-  const moved = await ports.ledger.moveRun(run.runId, 'settle', undefined, {
-    closing,
-    ...costOf(ports, run, standing),
-  });
+  if (standing.quarantinedUnits > 0 && run.closing?.remaining === closing.remaining) return {};
+  const edge = standing.quarantinedUnits > 0 ? 'count' : 'settle';
+  const moved = await ports.ledger.moveRun(run.runId, edge, undefined, { closing, ...costOf(ports, run, standing) });
   return { closed: moved.kind === 'moved' ? 1 : 0 };
 }
 
@@ -146,7 +148,7 @@ async function advanceByStatus(ports: AdvancePorts, run: RunItem, around: Surrou
     case 'publishing': {
       const waits = run.status === 'publishing' && around.policy === 'paused';
       if (waits || run.lease.until > ports.clock.now()) return {};
-      await ports.resumer.resume(run.scheduledTime);
+      await ports.resumer.resume(run);
       return { resumed: 1 };
     }
     default:

@@ -7,16 +7,23 @@ describe('resumer', () => {
     const inputs: { Payload: Uint8Array }[] = [];
     const send = async (command: { input: { Payload: Uint8Array } }) => void inputs.push(command.input);
     const client = { send } as unknown as LambdaClient;
-    await new LambdaResumer(client, 'dispatcher').resume(Date.UTC(2026, 0, 1, 2));
+    await new LambdaResumer(client, 'dispatcher').resume({
+      runId: 'accounts.v1.20260101T020000Z',
+      scheduledTime: Date.UTC(2026, 0, 1, 2),
+    });
     expect(inputs[0]).toMatchObject({ FunctionName: 'dispatcher', InvocationType: 'Event' });
     const event: unknown = JSON.parse(Buffer.from(inputs[0]?.Payload ?? []).toString());
-    expect(event).toEqual({ scheduledTime: '2026-01-01T02:00:00.000Z', resumedBy: 'reconciler' });
+    expect(event).toEqual({
+      scheduledTime: '2026-01-01T02:00:00.000Z',
+      runId: 'accounts.v1.20260101T020000Z',
+      resumedBy: 'reconciler',
+    });
   });
 
   it('fails by a class that says whether to try again', async () => {
     const denied = Object.assign(new Error('no'), { name: 'AccessDeniedException' });
     const client = { send: () => Promise.reject(denied) } as unknown as LambdaClient;
-    const failing = new LambdaResumer(client, 'dispatcher').resume(0);
+    const failing = new LambdaResumer(client, 'dispatcher').resume({ runId: 'accounts.v1', scheduledTime: 0 });
     await expect(failing).rejects.toMatchObject({ failure: { class: 'permanent', error: 'AccessDeniedException' } });
   });
 });

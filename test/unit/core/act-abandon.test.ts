@@ -50,6 +50,28 @@ describe('giving up a unit', () => {
     expect(expiredIds(stage)).toHaveLength(6);
   });
 
+  it('leaves its records to no total that still calls them remaining, where others wait on', async () => {
+    const stage = await batchesInQuarantine(3, [0, 1]);
+    expect(await theRun(stage)).toMatchObject({ closing: { remaining: 6, abandoned: 0 } });
+    await ask(stage, 'abandon', { filter: { run: stage.runId, unit: '0' } });
+    await settle(stage);
+    const closing = { processed: 3, skipped: 3, abandoned: 3, remaining: 3 };
+    expect(await theRun(stage)).toMatchObject({ status: 'complete_with_quarantine', closing });
+  });
+
+  it('of a cancelled run counts as well, long after the run came to its end', async () => {
+    const stage = await published(accounts(9));
+    for (const batch of [0, 1]) poisonBatch(stage, batch, DENIED);
+    await deliverAll(stage);
+    await ask(stage, 'cancel', { run: stage.runId });
+    await settle(stage);
+    expect(await theRun(stage)).toMatchObject({ status: 'cancelled', closing: { processed: 3, remaining: 6 } });
+    await ask(stage, 'abandon', ALL);
+    await settle(stage);
+    const closing = { processed: 3, skipped: 6, abandoned: 6, cancelled: 0, remaining: 0 };
+    expect(await theRun(stage)).toMatchObject({ status: 'cancelled', closing });
+  });
+
   it('of one record split from its batch counts that record, and the proof of the whole batch holds', async () => {
     const stage = await published(accounts(6));
     for (const id of ['a0001', 'a0002']) stage.target.poison(id, DENIED);

@@ -4,6 +4,7 @@ import { parseReference } from '../../../lib/core/publish/reference.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import type { Fate } from '../../helpers/process.ts';
 import { settle } from '../../helpers/settle.ts';
+import { testSettings } from '../../model/index.ts';
 import { accounts, deploy, expiredIds, plannedIds, theRun } from './stage.ts';
 
 /** The next time a call of this name comes for the nth time, this happens to it; every later call goes through. */
@@ -137,5 +138,36 @@ describe('resuming a dispatch', () => {
     expect(left.length * 30_000).toBeGreaterThan(2 * LEASE_MILLIS);
     expect(Math.min(...left)).toBeGreaterThan(0);
     expect((await theRun(stage)).lease).toMatchObject({ epoch: 1, until: 0 });
+  });
+
+  it.each(['slices', 'send'] as const)(
+    'goes on with a run whose policy was given a new version meanwhile (%s)',
+    async (call) => {
+      const stage = deploy(accounts(7));
+      strike(stage, call === 'slices' ? 'ledger.slices' : 'queue.send', 1, 'crash');
+      await stage.dispatch();
+      stage.settings = testSettings({ policyVersion: 'v2', retentionDays: '300' });
+      await settle(stage);
+      const { runs } = stage.ledger.contents();
+      expect(runs.map(({ policyVersion, status }) => [policyVersion, status])).toEqual([['v1', 'complete']]);
+      expect(expiredIds(stage)).toHaveLength(7);
+    },
+  );
+
+  it('makes no run where it is asked to go on with one that is not there', async () => {
+    const stage = deploy(accounts(7));
+    const ended = await stage.resume({ runId: 'accounts.v0.20260101T000000Z', scheduledTime: stage.scheduledTime });
+    expect(ended).toMatchObject({ kind: 'failed', error: { name: 'RefusedRequest' } });
+    expect(stage.ledger.contents().runs).toEqual([]);
+  });
+
+  it('does not try a refused run again where it is only to go on', async () => {
+    const stage = deploy(accounts(7), { capRecords: '3' });
+    await stage.dispatch();
+    stage.settings = testSettings();
+    const { runId, scheduledTime } = stage;
+    expect(await stage.resume({ runId, scheduledTime })).toMatchObject({
+      value: { kind: 'joined', status: 'refused' },
+    });
   });
 });

@@ -28,7 +28,7 @@ describe('a lapsed dispatch', () => {
       expect(await passes(stage, 1)).toMatchObject([{ openRuns: 1, resumed: 0 }]);
       stage.world.advance(LEASE_MILLIS);
       expect(await passes(stage, 1)).toMatchObject([{ openRuns: 1, resumed: 1 }]);
-      expect(stage.resumer.taken()).toEqual([stage.scheduledTime]);
+      expect(stage.resumer.taken()).toEqual([{ runId: stage.runId, scheduledTime: stage.scheduledTime }]);
       await stage.dispatch();
       await settle(stage);
       expect(await theRun(stage)).toMatchObject({ status: 'complete', closing: { processed: 7 } });
