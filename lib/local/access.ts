@@ -14,14 +14,9 @@ export interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** What an SDK client needs to talk to a local AWS; the process must trust it too. */
-export interface LocalConfig extends ClientConfig {
-  readonly endpoint: string;
-  readonly credentials: Credentials;
-}
-
-/** As the account's root, which no policy limits. */
-export function clientConfig(aws: LocalAws): LocalConfig {
+/** As the local account's root, which no policy limits; the process must trust the server too. */
+export function clientConfig(aws: LocalAws): ClientConfig {
+  if (aws.reach === 'account') return { region: aws.region };
   return {
     endpoint: aws.endpoint,
     region: aws.region,
@@ -39,6 +34,7 @@ export function trust(aws: LocalAws): void {
 
 /** Points every AWS client that this process makes from now on, and every child of it, to the local AWS. */
 export function pointProcessAt(aws: LocalAws): void {
+  if (aws.reach === 'account') return;
   const env = environmentOf(aws);
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
@@ -47,6 +43,7 @@ export function pointProcessAt(aws: LocalAws): void {
 
 /** This process's environment with the local AWS in place of whatever AWS it knew: no profile, no token, no file. */
 export function environmentOf(aws: LocalAws): NodeJS.ProcessEnv {
+  if (aws.reach === 'account') return { ...process.env, ...aws.env };
   const others = Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_'));
   return { ...Object.fromEntries(others), ...aws.env };
 }

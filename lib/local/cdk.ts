@@ -31,6 +31,8 @@ export type StackOutputs = Readonly<Record<string, string>>;
 
 const LAST_WORDS_LINES = 25;
 
+const QUIET = { CDK_DISABLE_CLI_TELEMETRY: 'true', CDK_DISABLE_VERSION_CHECK: '1' };
+
 /** Prepares the account for `deploy`, once per local AWS. */
 export async function bootstrap(aws: LocalAws, progress: Progress = () => {}): Promise<void> {
   // Beside a cdk.json the command would synthesise the app first, for nothing.
@@ -66,19 +68,24 @@ function given(flag: string, values: Readonly<Record<string, string>> = {}): rea
   return Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${value}`]);
 }
 
+/** Destroys a stack that was deployed from `appFolder`. */
+export async function destroy(aws: LocalAws, stackName: string, progress: Progress = () => {}): Promise<void> {
+  await cdk(aws, REPOSITORY, ['destroy', stackName, '--force', '--app', appFolder(aws)], progress);
+}
+
 /** The cdk command and the CDK library keep caches in the home folder, some of them under the account they spoke to. */
 function cdkEnvironment(aws: LocalAws): NodeJS.ProcessEnv {
   const env = environmentOf(aws);
+  const common = { ...env, PATH: NODE_BIN + delimiter + (env.PATH ?? ''), TMPDIR: join(aws.folder, 'tmp') };
+  // Who somebody is on AWS may be written in the home folder.
+  if (aws.reach === 'account') return { ...common, ...QUIET };
   return {
-    ...env,
-    PATH: NODE_BIN + delimiter + (env.PATH ?? ''),
-    TMPDIR: join(aws.folder, 'tmp'),
+    ...common,
+    ...QUIET,
     HOME: join(aws.folder, 'home'),
     CDK_HOME: join(aws.folder, 'home', '.cdk'),
     AWS_CONFIG_FILE: join(aws.folder, 'home', 'config'),
     AWS_SHARED_CREDENTIALS_FILE: join(aws.folder, 'home', 'credentials'),
-    CDK_DISABLE_CLI_TELEMETRY: 'true',
-    CDK_DISABLE_VERSION_CHECK: '1',
   };
 }
 

@@ -19,6 +19,8 @@ const STOP_DEADLINE_MILLIS = 10_000;
 const HEALTH_TIMEOUT_MILLIS = 2_000;
 
 export interface LocalAws extends LocalAwsRecord {
+  /** `account`: no local AWS at all, but the account that this process's own environment names. */
+  readonly reach?: 'account';
   /** In PEM form; the only certificate that its endpoint answers with. */
   readonly certificate: string;
   /** Kills the server with all it started and removes the run's folder. May be called again. */

@@ -31,17 +31,24 @@ export function implementationsOf(port: string): readonly Implementation[] {
   // Not its own declaration.
   const called = new RegExp(`(?<!function )\\b${call}\\(`);
   return IMPLEMENTATIONS.filter((implementation) =>
-    readdirSync(import.meta.dirname)
-      .filter((name) => name.endsWith(`.${implementation}.test.ts`))
-      .some((name) => called.test(withImports(name))),
+    [...filesRunOn(implementation)].some((name) => called.test(textOf(name))),
   );
 }
 
-/** The text of a file of this folder and of the files of this folder that it imports, and so on. */
-function withImports(name: string, seen = new Set<string>()): string {
-  if (seen.has(name)) return '';
-  seen.add(name);
-  const text = readFileSync(join(import.meta.dirname, name), 'utf8');
-  const imported = [...text.matchAll(IMPORTED)].map(([, file = '']) => withImports(file, seen));
-  return [text, ...imported].join('\n');
+/** The files of this folder whose cases are run on an implementation: its test files and what they import, and so on. */
+export function filesRunOn(implementation: Implementation): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const visit = (name: string): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const [, file = ''] of textOf(name).matchAll(IMPORTED)) visit(file);
+  };
+  readdirSync(import.meta.dirname)
+    .filter((name) => name.endsWith(`.${implementation}.test.ts`))
+    .forEach(visit);
+  return seen;
+}
+
+function textOf(name: string): string {
+  return readFileSync(join(import.meta.dirname, name), 'utf8');
 }

@@ -39,6 +39,11 @@ export function uniqueName(kind: string): string {
   return `${process.env[VERIFY_PREFIX] ?? 'contract'}-${kind}-${randomUUID().slice(0, 13)}`;
 }
 
+/** The name itself on a local AWS; one that belongs to nobody else on an account that somebody verifies on. */
+export function nameUnderTest(name: string): string {
+  return isLiveAws() ? `${process.env[VERIFY_PREFIX]}-${name}` : name;
+}
+
 function regionUnderTest(): string {
   const region = process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
   if (region === undefined) throw new Error('AWS_REGION says where to verify, and is not set.');

@@ -29,12 +29,14 @@ import { clientConfig, environmentOf } from '../../lib/local/access.ts';
 import { LOCAL_HOME, REPOSITORY } from '../../lib/local/paths.ts';
 import { type Item, readRecords } from '../../lib/local/records.ts';
 import { fireScheduleAndWait } from '../../lib/local/schedule.ts';
-import { bringUp, type OwnPipeline } from '../../lib/local/up/bring-up.ts';
+import type { OwnPipeline } from '../../lib/local/up/bring-up.ts';
 import { close, viewOf, waitForUnits } from '../../lib/local/up/follow.ts';
 import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
 import { readPolicy } from '../../lib/local/up/policy.ts';
 import { waitFor } from '../../lib/local/wait.ts';
+import { nameUnderTest } from '../helpers/aws-under-test.ts';
 import { runNode } from '../helpers/local-run.ts';
+import { bringUpUnderTest } from '../helpers/pipeline-under-test.ts';
 
 const MARKER = 'MARKER-of-a-record';
 const POISON = 'account-0042';
@@ -66,7 +68,7 @@ const letters: Message[] = [];
 const settings = (() => {
   const parsed = readPolicy({
     policyId: 'failures',
-    recordTableName: 'accounts',
+    recordTableName: nameUnderTest('failures'),
     retentionDays: '1461',
     mode: 'enforce',
   });
@@ -92,7 +94,7 @@ beforeAll(async () => {
   mkdirSync(LOCAL_HOME, { recursive: true });
   home = mkdtempSync(join(LOCAL_HOME, 'test-'));
   const items = Array.from({ length: 100 }, (_, number) => account(number));
-  pipeline = await bringUp({ home, settings, items, progress: () => {} });
+  pipeline = await bringUpUnderTest({ home, settings, items, progress: () => {} });
   sqs = new SQSClient(clientConfig(pipeline.aws));
   const firing = { scheduleName: out('ScheduleName'), scheduledTime: new Date('2026-01-01T00:00:00Z') };
   ({ runId } = (await fireScheduleAndWait(pipeline.aws, firing)) as { runId: string });

@@ -10,15 +10,17 @@ import type { AuditView } from '../../lib/core/redrive/views.ts';
 import { clientConfig, environmentOf } from '../../lib/local/access.ts';
 import { LOCAL_HOME, REPOSITORY } from '../../lib/local/paths.ts';
 import type { Item } from '../../lib/local/records.ts';
-import { bringUp, type OwnPipeline } from '../../lib/local/up/bring-up.ts';
+import type { OwnPipeline } from '../../lib/local/up/bring-up.ts';
 import { close, startRun, waitForUnits } from '../../lib/local/up/follow.ts';
 import { outputOf } from '../../lib/local/up/pipeline.ts';
 import { readPolicy } from '../../lib/local/up/policy.ts';
 import { waitFor } from '../../lib/local/wait.ts';
+import { nameUnderTest } from '../helpers/aws-under-test.ts';
 import { type Ended, runNode } from '../helpers/local-run.ts';
+import { bringUpUnderTest } from '../helpers/pipeline-under-test.ts';
 
 const RUN_ID = 'people.v1.20260101T000000Z';
-const TABLE = 'accounts';
+const TABLE = nameUnderTest('people');
 const Key = { id: { S: 'account-1' } };
 const ITEMS: readonly Item[] = Array.from({ length: 10 }, (_, number) => ({
   id: { S: `account-${number}` },
@@ -43,7 +45,7 @@ let roles: ReadonlyMap<string, string>;
 beforeAll(async () => {
   mkdirSync(LOCAL_HOME, { recursive: true });
   home = mkdtempSync(join(LOCAL_HOME, 'test-'));
-  pipeline = await bringUp({ home, settings, items: ITEMS, progress: () => {} });
+  pipeline = await bringUpUnderTest({ home, settings, items: ITEMS, progress: () => {} });
   roles = await addRoles();
   const firing = { scheduleName: out('ScheduleName'), scheduledTime: new Date('2026-01-01T00:00:00Z') };
   const run = await startRun(pipeline, RUN_ID, firing, () => {});
@@ -74,10 +76,10 @@ async function addRoles(): Promise<ReadonlyMap<string, string>> {
     Resources: { Reader: role('Reader'), Operator: role('Operator') },
     Outputs: { Reader: arn('Reader'), Operator: arn('Operator') },
   };
-  const made = { StackName: 'People', Capabilities: ['CAPABILITY_IAM' as const] };
+  const made = { StackName: nameUnderTest('People'), Capabilities: ['CAPABILITY_IAM' as const] };
   await client.send(new CreateStackCommand({ ...made, TemplateBody: JSON.stringify(template) }));
   return waitFor('the roles', 60_000, async () => {
-    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: 'People' }));
+    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: nameUnderTest('People') }));
     if (Stacks?.[0]?.StackStatus !== 'CREATE_COMPLETE') return undefined;
     return new Map(Stacks[0].Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
   });

@@ -4,14 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setFeed } from '../../lib/local/faults.ts';
 import { LOCAL_HOME } from '../../lib/local/paths.ts';
 import { createRecordTable, readRecords } from '../../lib/local/records.ts';
-import { bringUp, type OwnPipeline, redeploy } from '../../lib/local/up/bring-up.ts';
+import { type OwnPipeline, redeploy } from '../../lib/local/up/bring-up.ts';
 import { startRun, viewOf } from '../../lib/local/up/follow.ts';
 import { type RunOrder, readDataOrder } from '../../lib/local/up/order.ts';
 import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
+import { nameUnderTest } from '../helpers/aws-under-test.ts';
 import { countStandings, PACKAGES_EXCERPT, readPackages, writeLocalCsv } from '../helpers/packages.ts';
+import { bringUpUnderTest, ownTable } from '../helpers/pipeline-under-test.ts';
 import { attempt, putProbeInto } from '../helpers/probe.ts';
 
 const packages = readPackages(PACKAGES_EXCERPT);
+const ANOTHER_TABLE = nameUnderTest('another-table');
 const RUN_ID = 'local-data.v1.20260101T000000Z';
 
 let home: string;
@@ -23,10 +26,12 @@ beforeAll(async () => {
   home = mkdtempSync(join(LOCAL_HOME, 'test-'));
   const csv = join(home, 'packages.csv');
   writeLocalCsv(packages, csv);
-  order = await readDataOrder({ data: csv, scheduledTime: '2026-01-01T00:00:00Z', retentionDays: '1461' }, Date.now());
+  order = ownTable(
+    await readDataOrder({ data: csv, scheduledTime: '2026-01-01T00:00:00Z', retentionDays: '1461' }, Date.now()),
+  );
   const items = order.subject.cases.map(({ loaded }) => loaded);
-  pipeline = await bringUp({ home, settings: order.settings, items, progress: () => {} });
-  await createRecordTable(pipeline.dynamo, { name: 'another-table', partitionKey: 'id' });
+  pipeline = await bringUpUnderTest({ home, settings: order.settings, items, progress: () => {} });
+  await createRecordTable(pipeline.dynamo, { name: ANOTHER_TABLE, partitionKey: 'id' });
 });
 
 afterAll(async () => {
@@ -144,7 +149,7 @@ describe('an enforcing deployment', () => {
   it('lets the consumer change records of its own table, and delete none without the switch', async () => {
     const allowed = { get: 'allowed', update: 'allowed', 'update by statement': 'allowed' };
     expect(await tryAll('Consumer')).toEqual({ ...NOTHING_ALLOWED, ...allowed });
-    expect(await tryAll('Consumer', 'another-table')).toEqual(NOTHING_ALLOWED);
+    expect(await tryAll('Consumer', ANOTHER_TABLE)).toEqual(NOTHING_ALLOWED);
   });
 
   it('denies the dispatcher a write, and redrive and the reconciler any touch, of the record table', async () => {
@@ -165,7 +170,7 @@ describe('a deployment that may delete', () => {
     const { put, scan, 'insert by statement': insert } = NOTHING_ALLOWED;
     const all = Object.fromEntries(Object.keys(NOTHING_ALLOWED).map((what) => [what, 'allowed']));
     expect(await tryAll('Consumer')).toEqual({ ...all, put, scan, 'insert by statement': insert });
-    expect(await tryAll('Consumer', 'another-table')).toEqual(NOTHING_ALLOWED);
+    expect(await tryAll('Consumer', ANOTHER_TABLE)).toEqual(NOTHING_ALLOWED);
     expect(await tryAll('Dispatcher')).toEqual({ ...NOTHING_ALLOWED, scan: 'allowed' });
     expect(await tryAll('Redrive')).toEqual(NOTHING_ALLOWED);
     expect(await tryAll('Reconciler')).toEqual(NOTHING_ALLOWED);

@@ -12,7 +12,7 @@ import { setFeed } from '../../lib/local/faults.ts';
 import { LOCAL_HOME, REPOSITORY } from '../../lib/local/paths.ts';
 import { type Item, readRecords } from '../../lib/local/records.ts';
 import { fireScheduleAndWait } from '../../lib/local/schedule.ts';
-import { bringUp, type OwnPipeline } from '../../lib/local/up/bring-up.ts';
+import type { OwnPipeline } from '../../lib/local/up/bring-up.ts';
 import { close, viewOf, waitForUnits } from '../../lib/local/up/follow.ts';
 import { type RunOrder, readDataOrder } from '../../lib/local/up/order.ts';
 import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
@@ -20,6 +20,7 @@ import { parametersOf } from '../../lib/local/up/policy.ts';
 import { addVariables } from '../../lib/local/variables.ts';
 import { runNode } from '../helpers/local-run.ts';
 import { countStandings, PACKAGES_EXCERPT, readPackages, writeLocalCsv } from '../helpers/packages.ts';
+import { bringUpUnderTest, ownTable } from '../helpers/pipeline-under-test.ts';
 
 // Few enough that a run is a matter of seconds, with one in two hundred unreadable.
 const excerpt = readPackages(PACKAGES_EXCERPT);
@@ -44,9 +45,9 @@ beforeAll(async () => {
   const csv = join(home, 'packages.csv');
   writeLocalCsv(packages, csv);
   const options = { data: csv, scheduledTime: SCHEDULED, retentionDays: '1461', mode: 'enforce' };
-  order = await readDataOrder(options, Date.now());
+  order = ownTable(await readDataOrder(options, Date.now()));
   const items = order.subject.cases.map((one) => withMillis(one.loaded));
-  pipeline = await bringUp({ home, settings: order.settings, items, progress: () => {} });
+  pipeline = await bringUpUnderTest({ home, settings: order.settings, items, progress: () => {} });
   // Nobody would take away a message that was there.
   await setFeed(pipeline.aws, nameOf('Consumer'), 'off');
   loaded = await rows();

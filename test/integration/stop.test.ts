@@ -9,11 +9,13 @@ import { clientConfig } from '../../lib/local/access.ts';
 import { LOCAL_HOME } from '../../lib/local/paths.ts';
 import { type Item, loadRecords, readRecords } from '../../lib/local/records.ts';
 import { fireSchedule } from '../../lib/local/schedule.ts';
-import { bringUp, type OwnPipeline } from '../../lib/local/up/bring-up.ts';
+import type { OwnPipeline } from '../../lib/local/up/bring-up.ts';
 import { close, viewOf, waitForUnits } from '../../lib/local/up/follow.ts';
 import { invoke, outputOf } from '../../lib/local/up/pipeline.ts';
 import { readPolicy } from '../../lib/local/up/policy.ts';
 import { waitFor } from '../../lib/local/wait.ts';
+import { nameUnderTest } from '../helpers/aws-under-test.ts';
+import { bringUpUnderTest } from '../helpers/pipeline-under-test.ts';
 
 const RECORDS = 20_000;
 const MORE = 5_000;
@@ -34,7 +36,12 @@ function* accounts(from: number, count: number): Generator<Item> {
 }
 
 const settings = (() => {
-  const parsed = readPolicy({ policyId: 'stops', recordTableName: 'accounts', retentionDays: '1461', mode: 'enforce' });
+  const parsed = readPolicy({
+    policyId: 'stops',
+    recordTableName: nameUnderTest('stops'),
+    retentionDays: '1461',
+    mode: 'enforce',
+  });
   if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(({ message }) => message).join(' '));
   // Time enough for a batch also where the machine has other things to do: a delivery that is cut off spends an attempt.
   return { ...parsed.settings, batchTimeBudgetSeconds: '15' } as const;
@@ -46,7 +53,7 @@ let pipeline: OwnPipeline;
 beforeAll(async () => {
   mkdirSync(LOCAL_HOME, { recursive: true });
   home = mkdtempSync(join(LOCAL_HOME, 'test-'));
-  pipeline = await bringUp({ home, settings, items: accounts(0, RECORDS), progress: () => {} });
+  pipeline = await bringUpUnderTest({ home, settings, items: accounts(0, RECORDS), progress: () => {} });
 });
 
 afterAll(async () => {

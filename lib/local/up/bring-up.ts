@@ -17,6 +17,8 @@ export interface BringUpOptions {
   readonly settings: Settings;
   readonly items: Iterable<Item>;
   readonly progress: Progress;
+  /** Where to, and under which name; to a local AWS of its own unless given. */
+  readonly on?: { readonly aws: OwnLocalAws; readonly stackName: string };
 }
 
 export interface OwnPipeline extends Pipeline {
@@ -24,28 +26,36 @@ export interface OwnPipeline extends Pipeline {
 }
 
 /** Starts a local AWS of its own, loads the records and deploys the pipeline to it. It ends with this process. */
-export async function bringUp({ home, settings, items, progress }: BringUpOptions): Promise<OwnPipeline> {
-  progress('starting a local AWS: IAM enforced, over TLS');
-  const aws = await startLocalAws({ home, progress });
-  progress(`it answers at ${aws.endpoint}; bootstrapping, synthesising and loading the records`);
+export async function bringUp({ home, settings, items, progress, on }: BringUpOptions): Promise<OwnPipeline> {
+  const { aws, stackName } = on ?? { aws: await startOwn(home, progress), stackName: STACK };
   pointProcessAt(aws);
   const [loaded] = await Promise.all([
     load(aws, settings.recordTableName, items),
-    synthesize(aws, { context: CONTEXT }),
-    bootstrap(aws),
+    synthesize(aws, { context: { ...CONTEXT, 'ledgersweep:stack': stackName } }),
+    // An account of somebody's is bootstrapped by them.
+    on === undefined ? bootstrap(aws) : undefined,
   ]);
-  progress(`${loaded} records are in table ${settings.recordTableName}; deploying the stack ${STACK} by cdk deploy`);
-  return { ...(await deployStack(aws, settings)), aws };
+  progress(
+    `${loaded} records are in table ${settings.recordTableName}; deploying the stack ${stackName} by cdk deploy`,
+  );
+  return { ...(await deployStack(aws, stackName, settings)), aws };
+}
+
+async function startOwn(home: string, progress: Progress): Promise<OwnLocalAws> {
+  progress('starting a local AWS: IAM enforced, over TLS');
+  const aws = await startLocalAws({ home, progress });
+  progress(`it answers at ${aws.endpoint}; bootstrapping, synthesising and loading the records`);
+  return aws;
 }
 
 /** Deploys the same code again, with other parameters. */
-export function redeploy({ aws }: Pipeline, settings: Settings): Promise<Pipeline> {
-  return deployStack(aws, settings);
+export function redeploy({ aws, stackName }: Pipeline, settings: Settings): Promise<Pipeline> {
+  return deployStack(aws, stackName, settings);
 }
 
-async function deployStack(aws: LocalAws, settings: Settings): Promise<Pipeline> {
-  const options = { stackName: STACK, app: appFolder(aws), parameters: parametersOf(settings) };
-  return connect(aws, STACK, await deploy(aws, options));
+async function deployStack(aws: LocalAws, stackName: string, settings: Settings): Promise<Pipeline> {
+  const options = { stackName, app: appFolder(aws), parameters: parametersOf(settings) };
+  return connect(aws, stackName, await deploy(aws, options));
 }
 
 async function load(aws: LocalAws, name: string, items: Iterable<Item>): Promise<number> {
