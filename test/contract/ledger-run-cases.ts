@@ -95,7 +95,7 @@ export function runCases(ledgerOf: () => Ledger): void {
     }
   });
 
-  it('keeps why a run was refused, and begins anew with the settings of now when it is tried again', async () => {
+  it('keeps why a run was refused and its plan, and begins anew without them when it is tried again', async () => {
     const run = await storedRun(ledgerOf());
     const refusals = [{ parameter: 'CapRecords', received: '5', message: 'CapRecords 5: the plan has 7 records.' }];
     const notes = [{ note: 'first_run', message: 'There is no earlier run.' }] as const;
@@ -107,7 +107,7 @@ export function runCases(ledgerOf: () => Ledger): void {
     const mended = { settings, policyDigest: 'another', cutoff: T0 - DAY_MILLIS, kind: 'delete' } as const;
     const again = { ...mended, checkpoint: NO_CHECKPOINT, refusals: [], notes: [] };
     await ledgerOf().moveRun(run.runId, 'retry', 1, again);
-    const wanted = { ...run, ...again, status: 'planning', plan: PLAN, lease: { owner: 'a', until: 0, epoch: 1 } };
+    const wanted = { ...run, ...again, status: 'planning', lease: { owner: 'a', until: 0, epoch: 1 } };
     expect(await ledgerOf().readRun(run.runId)).toEqual(wanted);
   });
 

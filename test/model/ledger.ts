@@ -17,7 +17,14 @@ import type {
   UnitChange,
   UnitItem,
 } from '../../lib/core/ledger/items.ts';
-import { isOpenRun, RUN_EDGES, type RunEdge, staysOpen, type UnitEdge } from '../../lib/core/ledger/lifecycle.ts';
+import {
+  forgottenBy,
+  isOpenRun,
+  RUN_EDGES,
+  type RunEdge,
+  staysOpen,
+  type UnitEdge,
+} from '../../lib/core/ledger/lifecycle.ts';
 import type {
   AuditScope,
   ControlMoved,
@@ -176,7 +183,8 @@ export class MemoryLedger implements Ledger {
     if (run === undefined || fenced || !from.includes(run.status)) return { kind: 'refused', run: copyOf(run) };
     const { leaseUntil, ...set } = copyOf(change);
     const lease = leaseUntil === undefined ? run.lease : { ...run.lease, until: leaseUntil };
-    const moved = this.#storeRun({ ...run, ...set, lease, status: to }, staysOpen(edge) ? 'in' : 'out');
+    const forgotten = Object.fromEntries(forgottenBy(edge).map((name) => [name, undefined]));
+    const moved = this.#storeRun({ ...run, ...forgotten, ...set, lease, status: to }, staysOpen(edge) ? 'in' : 'out');
     this.onRunMoved(run, moved);
     return { kind: 'moved', run: moved };
   }

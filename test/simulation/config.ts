@@ -43,7 +43,7 @@ export function configOf({ world, config }: History): Config {
   const gap = rolls.pick([DAY_MILLIS, 7 * DAY_MILLIS]);
   const missed = rolls.chance(0.2) ? BEGINNING + gap : undefined;
   const schedule = [0, 1, ...(missed === undefined ? [] : [2])].map((place) => BEGINNING + place * gap);
-  const weather = { crashes: rolls.pick([0, 0.004, 0.015]), fails: rolls.pick([0, 0.01, 0.03]) };
+  const weather = { crashes: rolls.pick([0, 0.003, 0.01]), fails: rolls.pick([0, 0.008, 0.025]) };
   const unreadable = rolls.chance(0.3);
   const count = 8 + rolls.below(16);
   const ports = drawPorts(rolls);

@@ -12,14 +12,14 @@ export interface History {
   readonly steps: readonly Step[];
 }
 
-const ROLL = 0x7fff_ffff;
-const ROLLS = 200;
-export const WHATS = 1_000;
+/** Of what is drawn; a shrunk history may have fewer steps. */
+export const LIMITS = { roll: 0x7fff_ffff, rolls: 200, whats: 1_000, leastSteps: 60, mostSteps: 200 } as const;
 
+/** Every history there may be; makes a failing one smaller. */
 export const histories: fc.Arbitrary<History> = fc.record({
-  world: fc.nat(ROLL),
-  config: fc.array(fc.nat(ROLL), { minLength: ROLLS, maxLength: ROLLS }),
-  steps: fc.array(fc.tuple(fc.nat(WHATS - 1), fc.nat(ROLL)), { minLength: 60, maxLength: 260, size: 'max' }),
+  world: fc.nat(LIMITS.roll),
+  config: fc.array(fc.nat(LIMITS.roll), { minLength: LIMITS.rolls, maxLength: LIMITS.rolls }),
+  steps: fc.array(fc.tuple(fc.nat(LIMITS.whats - 1), fc.nat(LIMITS.roll)), { maxLength: LIMITS.mostSteps }),
 });
 
 /** Draws from a list of numbers that were drawn before. */
@@ -34,7 +34,7 @@ export class Rolls {
   /** A whole number from 0 to below `bound`. */
   below(bound: number): number {
     const roll = this.#rolls[this.#next++] ?? 0;
-    return Math.floor((roll / (ROLL + 1)) * bound);
+    return Math.floor((roll / (LIMITS.roll + 1)) * bound);
   }
 
   /** From 0 to below `most`; 0 half of the time. */

@@ -1,6 +1,8 @@
 import { DAY_MILLIS, formatInstant } from '../../lib/core/identity/instant.ts';
 import type { UnitItem } from '../../lib/core/ledger/items.ts';
+import { isFinishedRun } from '../../lib/core/ledger/lifecycle.ts';
 import type { ActAnswer } from '../../lib/core/redrive/act.ts';
+import { idOfKey } from '../model/index.ts';
 import { BEGINNING } from './config.ts';
 import type { PersonKind, RecordKind } from './coverage.ts';
 import type { Stage } from './stage.ts';
@@ -41,14 +43,17 @@ function drawAct(stage: Stage): Asked {
   const { random, deployment } = stage;
   const { units, runs, badMessages } = deployment.ledger.contents();
   const what = random.below(100);
-  if (what < 8) return { kind: 'pause', event: { act: 'pause' } };
-  if (what < 28) return { kind: 'resume', event: { act: 'resume' } };
-  if (what < 31 && runs.length > 0) return { kind: 'cancel', event: { act: 'cancel', run: random.pick(runs).runId } };
-  const bad = badMessages.length === 0 ? undefined : random.pick(badMessages);
-  if (bad !== undefined && what < 37) return { kind: 'abandon', event: { act: 'abandon', message: bad.digest } };
   const waiting = units.filter(({ state }) => state === 'quarantined');
-  const filter = random.pick(waiting.length === 0 ? [{ tenant: 'big' }] : filtersOf(random.pick(waiting)));
-  return what < 43 ? { kind: 'abandon', event: { act: 'abandon', filter } } : drawRedrive(stage, filter);
+  if (waiting.length > 0 && random.chance(0.7)) {
+    const filter = random.pick(filtersOf(random.pick(waiting)));
+    return what < 12 ? { kind: 'abandon', event: { act: 'abandon', filter } } : drawRedrive(stage, filter);
+  }
+  if (what < 12) return { kind: 'pause', event: { act: 'pause' } };
+  if (what < 60) return { kind: 'resume', event: { act: 'resume' } };
+  if (what < 68 && runs.length > 0) return { kind: 'cancel', event: { act: 'cancel', run: random.pick(runs).runId } };
+  const bad = badMessages.length === 0 ? undefined : random.pick(badMessages);
+  if (bad !== undefined && what < 80) return { kind: 'abandon', event: { act: 'abandon', message: bad.digest } };
+  return drawRedrive(stage, { tenant: 'big' });
 }
 
 function filtersOf({ runId, unit, tenant, reason = 'none' }: UnitItem): readonly object[] {
@@ -81,7 +86,7 @@ export function changeRecord(stage: Stage): void {
   const { records, target } = deployment;
   const rows = records.rows();
   if (rows.length === 0) return;
-  const id = String(random.pick(rows).id);
+  const id = random.chance(0.6) ? plannedId(stage) : String(random.pick(rows).id);
   const change: Readonly<Record<RecordKind, () => unknown>> = {
     reactivated: () => records.reactivate(id),
     restored: () => records.restore(id),
@@ -98,9 +103,18 @@ export function changeRecord(stage: Stage): void {
   const kind = random.pick(WEIGHTED);
   const before = records.row(id);
   change[kind]();
-  stage.met.add(`record: ${kind}`, kind === 'removed' && records.row(id) !== undefined ? 0 : 1);
+  const happened = records.row(id) !== before || (before !== undefined && (kind === 'poisoned' || kind === 'healed'));
+  if (happened) stage.met.add(`record: ${kind}`);
   stage.tell(() => `somebody's doing: ${id} is ${kind}`);
   if (records.row(id) !== before) journal.person(id);
+}
+
+/** A record of a plan that is under way, where there is one: elsewhere hardly anybody is in our way. */
+function plannedId({ random, deployment }: Stage): string {
+  const { slices, runs } = deployment.ledger.contents();
+  const open = new Set(runs.flatMap(({ runId, status }) => (isFinishedRun(status) ? [] : [runId])));
+  const keys = slices.flatMap(({ runId, entries }) => (open.has(runId) ? entries.map(({ key }) => key) : []));
+  return keys.length > 0 ? idOfKey(random.pick(keys)) : String(random.pick(deployment.records.rows()).id);
 }
 
 /** Poison is what most of the quarantine is made of. */

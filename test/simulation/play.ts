@@ -47,6 +47,7 @@ export async function play(history: History, options: PlayOptions = {}): Promise
     await trouble(stage, history);
     await rest(stage);
     await judge(stage);
+    stage.deployment.calm();
     await mend(stage);
     await bringBack(stage.deployment);
     await judge(stage);
@@ -69,7 +70,7 @@ async function trouble(stage: Stage, { world, steps }: History): Promise<void> {
     await take({ stage, scheduler }, what);
   }
   stage.random.reseed(world);
-  await stage.calm();
+  await stage.steady();
   stage.tell(() => 'the trouble ends');
   for (const time of scheduler.rest()) await stage.deployment.dispatch(time);
   // The scheduler tries again where the dispatcher did not come to make a run.

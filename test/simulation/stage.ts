@@ -1,6 +1,13 @@
 import type { EpochMillis } from '../../lib/core/identity/instant.ts';
 import { Deployment, type DeploymentOptions, type Invocation } from '../helpers/deployment.ts';
-import type { Call, Ended, Fate, Interference, Process } from '../helpers/process.ts';
+import {
+  type Call,
+  type Ended,
+  type Fate,
+  type Interference,
+  NO_INTERFERENCE,
+  type Process,
+} from '../helpers/process.ts';
 import { drawn, Turns } from '../helpers/turns.ts';
 import { type SeededRandom, testSettings } from '../model/index.ts';
 import { type Config, configOf, type Texts } from './config.ts';
@@ -107,10 +114,12 @@ export class Stage {
     }
   }
 
-  /** Ends the trouble; whatever still runs goes on to its end, in any order. */
-  async calm(): Promise<void> {
-    this.deployment.calm();
-    this.deployment.signer.hear();
+  /** No process dies or fails any more; whatever still runs goes on to its end, in any order. The ports stay as bad. */
+  async steady(): Promise<void> {
+    const { crew, source, signer } = this.deployment;
+    crew.interference = NO_INTERFERENCE;
+    source.catchUp();
+    signer.hear();
     await this.turns.drive([...this.#running], drawn(this.random));
     await this.pause();
   }

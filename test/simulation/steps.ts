@@ -51,7 +51,10 @@ async function goOn({ stage }: Playing): Promise<void> {
   const calls = 1 + random.below(24);
   for (let call = 0; call < calls; call += 1) {
     const waiting = await stage.pause();
-    if (waiting.length === 0) return call === 0 ? startSomething(stage) : undefined;
+    if (waiting.length === 0) {
+      await startSomething(stage);
+      continue;
+    }
     let place = random.below(waiting.length);
     if (only && process !== undefined) place = waiting.findIndex((one) => one.process === process);
     if (place < 0) return;
@@ -60,10 +63,13 @@ async function goOn({ stage }: Playing): Promise<void> {
   }
 }
 
+/** Nothing runs: what would run next by itself. */
 async function startSomething(stage: Stage): Promise<void> {
+  const { random, deployment } = stage;
   if (resume(stage)) return;
-  if (stage.random.chance(0.25)) reconcile(stage);
-  else await deliver(stage);
+  if (deployment.queue.work.visible().length > 0 && random.chance(0.9)) await deliver(stage);
+  else if (random.chance(0.3)) reconcile(stage);
+  else stage.advance(random.pick([10_000, 61_000, 300_000]));
 }
 
 /** The dispatches that the reconciler asked for. */
@@ -104,7 +110,9 @@ function reconcile(stage: Stage): void {
 }
 
 function timePasses({ stage }: Playing): void {
-  const seconds = stage.random.pick([1, 10, 61, 130, 600]);
+  // Hosts hear of a new key when they next read the ring.
+  if (stage.random.chance(0.5)) stage.deployment.signer.hear();
+  const seconds = stage.random.pick([1, 61, 61, 130, 600]);
   stage.tell(() => `${seconds} s pass`);
   stage.advance(seconds * 1_000);
 }
@@ -156,7 +164,7 @@ function otherMeaning({ random }: Stage): Texts {
 
 function rotate({ stage }: Playing): void {
   const { signer } = stage.deployment;
-  const news = stage.random.pick(['heard', 'unheard'] as const);
+  const news = stage.random.pick(['heard', 'heard', 'unheard'] as const);
   signer.rotate(news);
   stage.met.add('key rotated');
   stage.met.add('key not heard of yet', news === 'unheard' ? 1 : 0);
@@ -179,11 +187,12 @@ function forget({ stage }: Playing): void {
 
 function purge({ stage }: Playing): void {
   const { queue } = stage.deployment;
-  const [what, kind] = stage.random.pick([
-    ['work', 'work queue purged'],
-    ['deadLetters', 'dead-letter queue purged'],
-  ] as const);
-  if (queue[what].copies().length > 0) stage.met.add(kind);
+  const anyDead = queue.deadLetters.copies().length > 0;
+  const [what, kind] = anyDead
+    ? (['deadLetters', 'dead-letter queue purged'] as const)
+    : (['work', 'work queue purged'] as const);
+  if (queue[what].copies().length === 0) return;
+  stage.met.add(kind);
   queue[what].clear();
   stage.tell(() => `${kind}`);
 }

@@ -1,5 +1,5 @@
 import type { RunChange, RunItem } from '../../core/ledger/items.ts';
-import { isOpenRun, RUN_EDGES, type RunEdge, staysOpen } from '../../core/ledger/lifecycle.ts';
+import { forgottenBy, isOpenRun, RUN_EDGES, type RunEdge, staysOpen } from '../../core/ledger/lifecycle.ts';
 import type { Attributes } from '../item-size.ts';
 import type { Update } from './expression.ts';
 import { decodeFields, encodeFields, type Field, number, text } from './fields.ts';
@@ -73,7 +73,7 @@ export function runUpdate(runId: string, edge: RunEdge, change: RunChange): Upda
     ...(leaseUntil === undefined ? {} : { [LEASE.until]: number(leaseUntil) }),
   };
   if (!staysOpen(edge)) return { set, remove: [OPEN_INDEX.partitionKey, OPEN_INDEX.sortKey] };
-  return { set: { ...set, ...openAttributes(runId) } };
+  return { set: { ...set, ...openAttributes(runId) }, remove: forgottenBy(edge) };
 }
 
 function openAttributes(runId: string): Attributes {

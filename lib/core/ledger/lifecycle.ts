@@ -135,6 +135,11 @@ export const UNIT_EDGES = {
 
 export type UnitEdge = keyof typeof UNIT_EDGES;
 
+/** What a move takes off the run: a try that begins anew has no plan, and must not be told by that of the one before. */
+export function forgottenBy(edge: RunEdge): readonly 'plan'[] {
+  return edge === 'retry' ? ['plan'] : [];
+}
+
 const TERMINAL_UNITS: readonly UnitState[] = ['committed', 'abandoned', 'cancelled'];
 const FINISHED_RUNS: readonly RunStatus[] = [
   'reported',

@@ -116,8 +116,8 @@ async function reopenIfMoved(ports: AdvancePorts, run: RunItem): Promise<Advance
 async function settleCancelled(ports: AdvancePorts, run: RunItem): Promise<Advanced> {
   const now = ports.clock.now();
   if (now - (run.cancelledAt ?? run.createdAt) < CANCELLED_SETTLES_MILLIS) return {};
-  // Where the act itself did not come to it, a unit would stay planned for ever.
-  await closeUnits(ports, run.runId);
+  // Where the act did not come to it, or its consumer died and its message is gone, a unit would stay so for ever.
+  await closeUnits(ports, run.runId, ['planned', 'published', 'in_progress']);
   const standing = await standingOf(ports.ledger, run);
   const closing = closingOf(standing, now);
   if (standing.quarantinedUnits > 0 && run.closing?.remaining === closing.remaining) return {};

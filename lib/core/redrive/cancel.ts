@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { UnitItem } from '../ledger/items.ts';
-import { RUN_EDGES } from '../ledger/lifecycle.ts';
+import { RUN_EDGES, type UnitState } from '../ledger/lifecycle.ts';
 import { RefusedRequest } from '../plan/request.ts';
 import { everyItem } from '../read/pages.ts';
 import { audit } from './audit.ts';
@@ -16,12 +16,20 @@ function refuse(run: string, message: string): never {
   throw new RefusedRequest([{ parameter: 'run', received, message: `${message} Received ${received}.` }]);
 }
 
-/** Closes the units of a cancelled run that nobody has in hand; the others are closed by their consumers. */
-export async function closeUnits(ports: Pick<TendPorts, 'ledger' | 'clock'>, runId: string): Promise<number> {
+/** Units that nobody has in hand; the others are closed by their consumers, for as long as those can be at work. */
+const NOT_IN_HAND: readonly UnitState[] = ['planned', 'published'];
+
+/** Closes the units of a cancelled run that stand in one of these states. Returns how many. */
+export async function closeUnits(
+  ports: Pick<TendPorts, 'ledger' | 'clock'>,
+  runId: string,
+  states = NOT_IN_HAND,
+): Promise<number> {
   const close = async (unit: UnitItem): Promise<number> => {
     const now = ports.clock.now();
     const { generation, attempts } = unit;
-    const change = { since: now, finishedAt: now, reason: 'cancelled' };
+    const reason = unit.startedAt === undefined ? 'cancelled' : 'cancelled_after_start';
+    const change = { since: now, finishedAt: now, reason };
     return (await ports.ledger.moveUnit(unit, 'cancel', { generation, attempts }, change)).kind === 'moved' ? 1 : 0;
   };
   let closed = 0;
@@ -32,7 +40,7 @@ export async function closeUnits(ports: Pick<TendPorts, 'ledger' | 'clock'>, run
     page = [];
   };
   for await (const unit of everyItem((cursor) => ports.ledger.units(runId, cursor))) {
-    if (unit.state === 'planned' || unit.state === 'published') page.push(unit);
+    if (states.includes(unit.state)) page.push(unit);
     if (page.length >= 100) await flush();
   }
   await flush();

@@ -5,6 +5,7 @@ import type { Deployment } from '../../helpers/deployment.ts';
 import { NO_INTERFERENCE } from '../../helpers/process.ts';
 import { deliverAll, settle } from '../../helpers/settle.ts';
 import { walk } from '../../helpers/walker.ts';
+import { testSettings } from '../../model/index.ts';
 import {
   actedAtWork,
   ask,
@@ -264,6 +265,32 @@ describe('cancelling a run', () => {
     await settled(stage);
     expect(statesOf(stage)).toEqual({ 0: 'cancelled' });
     expect(stage.queue.work.copies()).toEqual([]);
+  });
+
+  it('closes a unit whose consumer died and whose message is gone, with the totals', async () => {
+    const stage = await published(accounts(6));
+    stage.crew.interference = { fate: ({ name }) => (name === 'target.apply' ? 'crash' : 'go') };
+    await stage.consume(await stage.receive());
+    stage.crew.interference = NO_INTERFERENCE;
+    stage.queue.purge();
+    await ask(stage, 'cancel', { run: stage.runId });
+    expect(Object.values(statesOf(stage))).toContain('in_progress');
+    await settled(stage);
+    expect(new Set(Object.values(statesOf(stage)))).toEqual(new Set(['cancelled']));
+    expect(await theRun(stage)).toMatchObject({ closing: { processed: 0, cancelled: 6, remaining: 0 } });
+  });
+
+  it('while it is planned again after a refusal counts nothing of the plan that was refused', async () => {
+    const stage = deploy(accounts(6), { capRecords: '3' });
+    await stage.dispatch();
+    expect(await theRun(stage)).toMatchObject({ status: 'refused', plan: { records: 6 } });
+    stage.settings = testSettings({ discoverySegments: '1' });
+    await stage.dispatch(stage.scheduledTime, { looksAtDeadline: 0 });
+    await ask(stage, 'cancel', { run: stage.runId });
+    await settled(stage);
+    const run = await theRun(stage);
+    expect(run).toMatchObject({ status: 'cancelled', closing: { processed: 0, skipped: 0, remaining: 0 } });
+    expect(run.plan).toBeUndefined();
   });
 
   it('killed before it closed what waits sends nothing of it; asked for again, it closes it', async () => {
