@@ -1,5 +1,5 @@
-import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import type { ClientConfig } from '../../lib/local/access.ts';
+import { assumeRole } from '../helpers/assume-role.ts';
 import { createStack, roleWith } from './stack-under-test.ts';
 
 /** A role that may do these actions on every record table, taken on; `root` may make it. */
@@ -8,13 +8,5 @@ export async function asRoleWith(root: ClientConfig, actions: readonly string[])
     Resources: { Role: roleWith({ AWS: { Ref: 'AWS::AccountId' } }, actions, 'arn:aws:dynamodb:*:*:table/*') },
     Outputs: { RoleArn: { Value: { 'Fn::GetAtt': ['Role', 'Arn'] } } },
   });
-  const { Credentials } = await new STSClient(root).send(new AssumeRoleCommand({ RoleArn, RoleSessionName: 'test' }));
-  return {
-    ...root,
-    credentials: {
-      accessKeyId: Credentials?.AccessKeyId ?? '',
-      secretAccessKey: Credentials?.SecretAccessKey ?? '',
-      sessionToken: Credentials?.SessionToken ?? '',
-    },
-  };
+  return assumeRole(root, RoleArn, 'test');
 }

@@ -10,7 +10,6 @@ import {
 import { BatchExecuteStatementCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClientConfig, clientConfig, trust } from '../../lib/local/access.ts';
 import { LOCAL_HOME, REPOSITORY } from '../../lib/local/paths.ts';
@@ -18,6 +17,7 @@ import { createRecordTable, loadRecords, readRecords } from '../../lib/local/rec
 import { keptRuns } from '../../lib/local/runs.ts';
 import { endKept, type OwnLocalAws, startLocalAws } from '../../lib/local/server.ts';
 import { waitFor } from '../../lib/local/wait.ts';
+import { assumeRole } from '../helpers/assume-role.ts';
 
 const END_DEADLINE_MILLIS = 20_000;
 
@@ -190,18 +190,7 @@ describe('its IAM', () => {
     const pairs = described.Stacks?.[0]?.Outputs?.map((one) => [one.OutputKey, one.OutputValue]) ?? [];
     outputs = Object.fromEntries(pairs);
 
-    const sts = new STSClient(clientConfig(aws));
-    const { Credentials: made } = await sts.send(
-      new AssumeRoleCommand({ RoleArn: outputs.RoleArn, RoleSessionName: 'test' }),
-    );
-    asRole = {
-      ...clientConfig(aws),
-      credentials: {
-        accessKeyId: made?.AccessKeyId ?? '',
-        secretAccessKey: made?.SecretAccessKey ?? '',
-        sessionToken: made?.SessionToken ?? '',
-      },
-    };
+    asRole = await assumeRole(clientConfig(aws), outputs.RoleArn, 'test');
     const client = new DynamoDBClient(clientConfig(aws));
     for (const name of ['mine', 'theirs']) {
       await createRecordTable(client, { name, partitionKey: 'id' });

@@ -4,7 +4,6 @@ import { CloudFormationClient, CreateStackCommand, DescribeStacksCommand } from 
 import { DynamoDBClient, GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { PurgeQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditView } from '../../lib/core/redrive/views.ts';
 import { clientConfig, environmentOf } from '../../lib/local/access.ts';
@@ -15,6 +14,7 @@ import { close, startRun, waitForUnits } from '../../lib/local/up/follow.ts';
 import { outputOf } from '../../lib/local/up/pipeline.ts';
 import { readPolicy } from '../../lib/local/up/policy.ts';
 import { waitFor } from '../../lib/local/wait.ts';
+import { assumeRole } from '../helpers/assume-role.ts';
 import { nameUnderTest } from '../helpers/aws-under-test.ts';
 import { type Ended, runNode } from '../helpers/local-run.ts';
 import { bringUpUnderTest } from '../helpers/pipeline-under-test.ts';
@@ -85,13 +85,8 @@ async function addRoles(): Promise<ReadonlyMap<string, string>> {
   });
 }
 
-async function configOf(who: Who) {
-  const config = clientConfig(pipeline.aws);
-  const request = { RoleArn: roles.get(who), RoleSessionName: who.toLowerCase() };
-  const { Credentials } = await new STSClient(config).send(new AssumeRoleCommand(request));
-  const { AccessKeyId = '', SecretAccessKey = '', SessionToken = '' } = Credentials ?? {};
-  const credentials = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken };
-  return { ...config, credentials };
+function configOf(who: Who) {
+  return assumeRole(clientConfig(pipeline.aws), roles.get(who), who.toLowerCase());
 }
 
 async function sweepAs(who: Who, ...args: readonly string[]): Promise<Ended> {
@@ -101,6 +96,8 @@ async function sweepAs(who: Who, ...args: readonly string[]): Promise<Ended> {
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     AWS_SESSION_TOKEN: sessionToken,
+    // It would win over them.
+    AWS_PROFILE: undefined,
   });
 }
 
