@@ -1,6 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { REPOSITORY } from '../../../lib/local/paths.ts';
 import type { Behaviour } from '../../verify-aws/behaviours.ts';
 import { costOf } from '../../verify-aws/cost.ts';
+import { filesOf, NOT_ON_AWS, ON_AWS } from '../../verify-aws/plan.ts';
 import { renderVerdicts, type TestReport, verdictOn } from '../../verify-aws/verified.ts';
 
 const CONTRACT = 'test/contract/queue.contract.ts';
@@ -54,6 +58,23 @@ describe('what a run on AWS says of a row', () => {
     expect(text).toContain('Verified: 1 of 3\n  - text [1 tests]');
     expect(text).toContain('NOT as documented: 1 of 3\n  - other [failed: fails]');
     expect(text).toContain('Not seen by this run: 1 of 3\n  - by hand');
+  });
+});
+
+describe('what a run consists of', () => {
+  it('is settled for every integration test: it runs on AWS, or there is a reason why it cannot', () => {
+    const files = readdirSync(join(REPOSITORY, 'test/integration')).filter((name) => name.endsWith('.test.ts'));
+    expect([...Object.keys(ON_AWS), ...Object.keys(NOT_ON_AWS)].toSorted()).toEqual(files.toSorted());
+    for (const name of Object.keys(ON_AWS)) {
+      expect(readFileSync(join(REPOSITORY, 'test/integration', name), 'utf8')).toContain('bringUpUnderTest(');
+    }
+  });
+
+  it('is the contract of the local AWS and those, or less where less is asked for', () => {
+    const all = filesOf(['contract', 'integration'], undefined);
+    expect(all.filter((file) => file.startsWith('test/integration/'))).toHaveLength(Object.keys(ON_AWS).length);
+    expect(all).toContain('test/contract/queue.local-aws.test.ts');
+    expect(filesOf(['contract'], 'signer')).toEqual(['test/contract/signer.local-aws.test.ts']);
   });
 });
 
