@@ -80,7 +80,8 @@ export class Pipeline implements Contender {
 
   /** Works the queue off, and nothing more; gives the number of events. */
   async consume(): Promise<number> {
-    const events = await this.#world.queue.drain(MESSAGES_PER_EVENT, (event) => this.#handle(event));
+    const { queue, consumers } = this.#world;
+    const events = await queue.drain({ most: MESSAGES_PER_EVENT, consumers }, (event) => this.#handle(event));
     this.#events += events;
     return events;
   }

@@ -25,13 +25,21 @@ interface Input {
   readonly MessageBody?: string;
 }
 
+/** Of the event source mapping. */
+export interface Intake {
+  readonly most: number;
+  readonly consumers: number;
+}
+
+type Handler = (event: SQSEvent) => Promise<ReadonlySet<string>>;
+
 /**
  * A work queue within this process, the same for every contender: senders talk to it through the real SQS client; what
  * the event source mapping does is done to it directly. A message that was not deleted comes again at once.
  */
 export class BenchQueue {
   readonly #latencyMillis: number;
-  #ready: Message[] = [];
+  readonly #ready: Message[] = [];
   #requests = 0;
   #largestBodyBytes = 0;
 
@@ -69,15 +77,19 @@ export class BenchQueue {
   }
 
   /**
-   * Hands all messages over, at most so many at a time, until none is left; `handler` returns the ids of those that it
-   * failed, as an event source mapping wants it. Returns the number of events.
+   * Hands all messages over to consumers that work side by side, at most so many to each at a time, until none is left.
+   * `handler` returns the ids of those that it failed, as an event source mapping wants it. Returns the number of events.
    */
-  async drain(most: number, handler: (event: SQSEvent) => Promise<ReadonlySet<string>>): Promise<number> {
+  async drain({ most, consumers }: Intake, handler: Handler): Promise<number> {
+    const events = await Promise.all(Array.from({ length: consumers }, () => this.#consume(most, handler)));
+    return events.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #consume(most: number, handler: Handler): Promise<number> {
     for (let events = 0; ; events += 1) {
       this.#requests += 1;
-      const messages = this.#ready.slice(0, most);
+      const messages = this.#ready.splice(0, most);
       if (messages.length === 0) return events;
-      this.#ready = this.#ready.slice(messages.length);
       for (const message of messages) message.receiveCount += 1;
       const failed = await handler({ Records: messages.map(recordOf) });
       if (failed.size < messages.length) this.#requests += 1;

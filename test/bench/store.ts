@@ -26,6 +26,8 @@ export interface World {
   readonly ledgerTable: string;
   readonly idempotencyTable: string;
   readonly queue: BenchQueue;
+  /** How many work at once, where there is a queue. */
+  readonly consumers: number;
   readonly shape: RecordShape;
   readonly records: number;
   readonly roleOf: TableRole;
@@ -51,7 +53,9 @@ export async function createWorld({ shape, items, ...options }: WorldOptions): P
     [idempotencyTable, 'idempotency'],
   ]);
   const queue = new BenchQueue();
-  return { settings, ledgerTable, idempotencyTable, queue, shape, records, roleOf: (table) => roles.get(table) };
+  const { consumerConcurrency: consumers } = settings;
+  const roleOf: TableRole = (table) => roles.get(table);
+  return { settings, ledgerTable, idempotencyTable, queue, consumers, shape, records, roleOf };
 }
 
 export async function createIdempotencyTable(dynamo: DynamoDBClient): Promise<string> {

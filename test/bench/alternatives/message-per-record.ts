@@ -28,7 +28,6 @@ export class MessagePerRecord extends Alternative {
     keyPrefix: 'consumer',
     config: new IdempotencyConfig({ eventKeyJmesPath: 'operationKey', lambdaContext: CONTEXT }),
   });
-  readonly #processor = new BatchProcessor(EventType.SQS);
 
   async plan(): Promise<void> {
     for await (const page of dueRecords(this.dynamo, this.settings)) {
@@ -40,7 +39,9 @@ export class MessagePerRecord extends Alternative {
   }
 
   async work(): Promise<void> {
-    this.seen.invocations += await this.world.queue.drain(MESSAGES_PER_EVENT, (event) => this.#handle(event));
+    const { queue, consumers } = this.world;
+    const events = await queue.drain({ most: MESSAGES_PER_EVENT, consumers }, (event) => this.#handle(event));
+    this.seen.invocations += events;
   }
 
   async #handle(event: SQSEvent): Promise<ReadonlySet<string>> {
@@ -48,7 +49,7 @@ export class MessagePerRecord extends Alternative {
       const { result } = await this.#once(JSON.parse(body));
       this.seen[result] += 1;
     };
-    const answer = await processPartialResponse(event, record, this.#processor, {
+    const answer = await processPartialResponse(event, record, new BatchProcessor(EventType.SQS), {
       context: CONTEXT,
       throwOnFullBatchFailure: false,
     });

@@ -31,7 +31,9 @@ export class TransactionPerBatch extends Alternative {
   }
 
   async work(): Promise<void> {
-    this.seen.invocations += await this.world.queue.drain(MESSAGES_PER_EVENT, (event) => this.#handle(event));
+    const { queue, consumers } = this.world;
+    const events = await queue.drain({ most: MESSAGES_PER_EVENT, consumers }, (event) => this.#handle(event));
+    this.seen.invocations += events;
   }
 
   #send(batches: readonly (readonly DueRecord[])[]): Promise<void> {

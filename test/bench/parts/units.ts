@@ -80,10 +80,10 @@ export const units: Part = {
       const { cost } = await run('ours', { batchSize: 100, shape, items, metering: 'units' });
       const said = await asTheStoreSays(shape);
       figures.push({
-        what: `write units of one record by DynamoDB Local, ${shape.name}`,
-        value: said,
-        unit: 'units',
-        bound: { atMost: shape.s + shape.g },
+        what: `s + g beside the write units that DynamoDB Local reports, ${shape.name}`,
+        value: Math.abs(said - shape.s - shape.g),
+        unit: 'units apart',
+        bound: { atMost: 0 },
       });
       rows.push([shape.name, shape.s, shape.g, said, cost.writeUnits / records]);
     }
