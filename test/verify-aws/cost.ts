@@ -15,7 +15,7 @@ interface Use {
 }
 
 /**
- * Upper bounds, from the sizes in the tests: some 700 cases with tables of a few records; 25,000 records that are loaded,
+ * Upper bounds, from the sizes in the tests: some 300 cases with tables of a few records; 25,000 records that are loaded,
  * read by three plans and changed once; five pipelines whose mappings poll five times a second.
  */
 const USE: Readonly<Record<Suite, Use>> = {

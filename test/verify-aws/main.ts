@@ -80,7 +80,7 @@ function describePlan({ account, caller, region }: Target, options: Options, pre
     `Account ${account}, Region ${region}, as ${caller}${endpoint === undefined ? '' : `, at ${endpoint}`}`,
     `Everything it makes has a name that begins with ${prefix}-:`,
     list([
-      'contract: about 700 on-demand tables of a few records, 30 queues, 8 secrets, 20 log groups, 8 small stacks of roles and functions',
+      'contract: about 300 things: on-demand tables of a few records, queues, secrets, log groups, small stacks of roles and functions',
       'integration: a stack of the pipeline for each file, by cdk deploy and cdk destroy, and a record table of up to 25,000 records',
     ]),
     `It runs ${files.length} test files, one after the other, in about two hours:`,
