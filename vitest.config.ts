@@ -47,6 +47,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'guards',
+          include: ['test/guards/**/*.test.ts'],
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          // It runs tests itself.
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 240_000,

@@ -20,11 +20,16 @@ export interface DynamoDbLocal {
   stop(): Promise<void>;
 }
 
+/** Names the endpoint of one that many files are to share; it is stopped by whoever started it. */
+export const SHARED_DYNAMODB_LOCAL = 'LEDGERSWEEP_DYNAMODB_LOCAL';
+
 /**
  * Starts DynamoDB Local on a free port, in memory; it ends with this process at the latest. Undefined, with a printed
  * line, where no Java runtime of its version is; with CI=true that is an error.
  */
 export async function startDynamoDbLocal(): Promise<DynamoDbLocal | undefined> {
+  const shared = process.env[SHARED_DYNAMODB_LOCAL] ?? '';
+  if (shared !== '') return { ...accessTo(shared), stop: async () => undefined };
   const major = await javaMajor();
   if (major < JAVA_MAJOR) {
     const line = `DynamoDB Local needs a Java ${JAVA_MAJOR} runtime; found ${major === 0 ? 'none' : major}.`;
@@ -35,11 +40,7 @@ export async function startDynamoDbLocal(): Promise<DynamoDbLocal | undefined> {
   for (let tries = 1; ; tries += 1) {
     const port = await freePort();
     const child = launch(port);
-    const local = {
-      endpoint: `http://127.0.0.1:${port}`,
-      region: 'us-east-1',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    };
+    const local = accessTo(`http://127.0.0.1:${port}`);
     try {
       await waitUntilReady(child, new DynamoDBClient({ ...local, maxAttempts: 1 }));
       return { ...local, stop: () => stop(child) };
@@ -48,6 +49,10 @@ export async function startDynamoDbLocal(): Promise<DynamoDbLocal | undefined> {
       if (tries === START_TRIES) throw error;
     }
   }
+}
+
+function accessTo(endpoint: string) {
+  return { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } };
 }
 
 async function javaMajor(): Promise<number> {

@@ -18,7 +18,9 @@ const context = { awsRequestId: 'request', getRemainingTimeInMillis: () => 60_00
 
 /** What reaches AWS would fail: nothing listens there. */
 function stubEnvironment(): void {
-  for (const name of RESOURCES) vi.stubEnv(name, name.toLowerCase());
+  for (const name of RESOURCES) {
+    vi.stubEnv(name, name.endsWith('_URL') ? `http://127.0.0.1:9/${name.toLowerCase()}` : name.toLowerCase());
+  }
   for (const key of SETTING_KEYS) vi.stubEnv(environmentName(key), String(testSettings()[key] ?? NO_LIMIT));
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:9');
@@ -44,6 +46,19 @@ describe('consumer', () => {
     ['a schedule’s event', { scheduledTime: '2026-01-01T00:00:00Z' }],
   ])('P34: rejects %s, which no answer of its could fit', async (_what, event) => {
     await expect(handler(event, context)).rejects.toThrow('neither of the work queue nor a probe');
+  });
+
+  it('P34: hands back the message that is to come again', async () => {
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'nobody');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'nothing');
+    const body = JSON.stringify({
+      ...{ schemaVersion: 1, runId: 'p.v1.20260101T000000Z', tenant: 't1', cutoff: '2025-01-01T00:00:00.000Z' },
+      ...{ policyVersion: 'v1', unit: '0', generation: 0, keyId: 'k1', mac: 'AAAA' },
+    });
+    const attributes = { ApproximateReceiveCount: '1' };
+    const record = { eventSource: 'aws:sqs', messageId: 'm-1', receiptHandle: 'h', body, attributes };
+    // Its key cannot be looked up here, so that nobody knows yet what it is.
+    expect(await handler({ Records: [record] }, context)).toEqual({ batchItemFailures: [{ itemIdentifier: 'm-1' }] });
   });
 });
 

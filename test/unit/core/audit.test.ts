@@ -59,6 +59,12 @@ describe('audit trail of a run', () => {
       const changed = edited(entries, { actor: 'nobody' });
       return changed.map((entry, at) => (at === 1 ? { ...entry, hash: auditHash(entry) } : entry));
     },
+    'with an entry made anew, and the next one linked to it': (entries) => {
+      const changed = edited(entries, { actor: 'nobody' }).map((entry, at) =>
+        at === 1 ? { ...entry, hash: auditHash(entry) } : entry,
+      );
+      return changed.map((entry, at) => (at === 2 ? { ...entry, previousHash: changed[1]?.hash ?? '' } : entry));
+    },
     'with an entry taken out of the middle': (entries) => entries.filter((_entry, at) => at !== 1),
     'cut off at the end': (entries) => entries.slice(0, -1),
     'cut off at the beginning': (entries) => entries.slice(1),

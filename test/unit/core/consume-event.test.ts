@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { STOPS_BELIEVED_MILLIS } from '../../../lib/core/control/gate.ts';
 import { digestOf } from '../../../lib/core/identity/encode.ts';
 import type { Slice } from '../../../lib/core/ledger/items.ts';
 import { sealSlice } from '../../../lib/core/plan/open-slices.ts';
@@ -6,7 +7,19 @@ import { type Ledger, PortError, type TargetCall } from '../../../lib/core/ports
 import { type BatchReference, encodeReference, referenceTo } from '../../../lib/core/publish/reference.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { type Delivery, idOfKey } from '../../model/index.ts';
-import { account, accounts, altered, decide, deploy, endsIn, OLD, published, receiveOne, theRun } from './stage.ts';
+import {
+  account,
+  accounts,
+  altered,
+  decide,
+  deploy,
+  endsIn,
+  OLD,
+  published,
+  receiveOne,
+  theRun,
+  theUnit,
+} from './stage.ts';
 
 const COMMITTED = { kind: 'acknowledge', why: 'committed' };
 const BAD = { kind: 'acknowledge', why: 'bad_message' };
@@ -90,6 +103,25 @@ describe('one event of several messages', () => {
     for (const late of decisions.slice(2)) expect(late).toMatchObject({ kind: 'retry', why: 'out_of_time' });
     expect(deadline.remainingMillis()).toBeGreaterThanOrEqual(1_000);
     expect(stage.ledger.contents().units).toHaveLength(2);
+  });
+
+  it('P72: within a batch, no call is started where nobody can say whether the policy is paused', async () => {
+    const stage = await published(accounts(10), { batchSize: '10' });
+    const apply = async (call: TargetCall) => {
+      stage.world.advance(STOPS_BELIEVED_MILLIS);
+      return stage.target.apply(call);
+    };
+    let reads = 0;
+    const readStops: Ledger['readStops'] = async (...asked) => {
+      reads += 1;
+      if (reads > 1) throw new PortError('readStops', { class: 'transient', error: 'ThrottlingException' });
+      return stage.ledger.readStops(...asked);
+    };
+    const ports = { ledger: altered<Ledger>(stage.ledger, { readStops }), target: altered(stage.target, { apply }) };
+    const decisions = await decide(stage, [await receiveOne(stage)], ports);
+    expect(decisions).toMatchObject([{ kind: 'retry', why: 'ledger_unavailable' }]);
+    expect(stage.records.writes).toHaveLength(stage.target.recordsPerCall);
+    expect(await theUnit(stage)).toMatchObject({ state: 'published', attempts: 0 });
   });
 
   it('P35: within a batch, no call is started that the time left may not cover, and what was done stays done', async () => {

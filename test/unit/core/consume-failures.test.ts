@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Failure, TargetCall } from '../../../lib/core/ports/index.ts';
+import { type Failure, type Ledger, PortError, type Target, type TargetCall } from '../../../lib/core/ports/index.ts';
 import type { Deployment } from '../../helpers/deployment.ts';
 import { settle } from '../../helpers/settle.ts';
 import {
@@ -66,6 +66,19 @@ describe('a batch that fails', () => {
     expect(stage.records.writes).toEqual([]);
   });
 
+  it('at its completion is not acknowledged: what was done is in the ledger first', async () => {
+    const stage = await published(accounts(3));
+    const moveUnit: Ledger['moveUnit'] = async (ref, edge, ...more) => {
+      if (edge === 'commit') throw new PortError('moveUnit', THROTTLED);
+      return stage.ledger.moveUnit(ref, edge, ...more);
+    };
+    const ledger = altered<Ledger>(stage.ledger, { moveUnit });
+    const delivery = await receiveOne(stage);
+    expect(await decide(stage, [delivery], { ledger })).toMatchObject([{ kind: 'retry', why: 'failed' }]);
+    expect(await decide(stage, [resent(delivery)])).toEqual([COMMITTED]);
+    expect(stage.records.writes).toHaveLength(3);
+  });
+
   it('for a moment, is tried again within the delivery, then by later ones, with the attempts the policy allows', async () => {
     const stage = await failing(THROTTLED, { maxAttempts: '4' });
     const decisions = await untilAcknowledged(stage);
@@ -112,6 +125,45 @@ describe('a batch that fails', () => {
       expect((await untilAcknowledged(stage)).at(-1)).toEqual(QUARANTINED);
       expect(await theUnit(stage)).toMatchObject({ errorClass: 'AccessDeniedException', attempts: 3 });
     }
+  });
+
+  it('that changes something at every delivery spends no attempt, however long it takes', async () => {
+    const stage = await published(accounts(5), { maxAttempts: '3', batchSize: '5' });
+    for (const { id } of accounts(5)) stage.target.poison(String(id), THROTTLED);
+    const delivery = await receiveOne(stage);
+    for (const { id } of accounts(4)) {
+      stage.target.heal(String(id));
+      expect(await decide(stage, [resent(delivery)])).toMatchObject([{ kind: 'retry', why: 'records_failed' }]);
+      expect(await theUnit(stage)).toMatchObject({ attempts: 0 });
+    }
+    stage.target.healAll();
+    expect(await decide(stage, [resent(delivery)])).toEqual([COMMITTED]);
+    expect(stage.records.writes).toHaveLength(5);
+  });
+
+  it('that changes something at its last attempt is not given up', async () => {
+    const stage = await failing(THROTTLED, { maxAttempts: '3' });
+    const delivery = await receiveOne(stage);
+    for (let time = 0; time < 2; time += 1) await decide(stage, [resent(delivery)]);
+    stage.target.heal('a0000');
+    expect(await decide(stage, [resent(delivery)])).toMatchObject([{ kind: 'retry', why: 'records_failed' }]);
+    expect(await theUnit(stage)).toMatchObject({ state: 'published', attempts: 2 });
+  });
+
+  it('with an effect that nobody knows is tried again only where trying twice does no harm', async () => {
+    const unknown: Failure = { class: 'uncertain', error: 'TimeoutError' };
+    const idempotent = await failing(unknown);
+    expect(await decide(idempotent, [await receiveOne(idempotent)])).toMatchObject([{ kind: 'retry' }]);
+    const harmful = await failing(unknown);
+    const tried: string[] = [];
+    const apply = (call: TargetCall) => {
+      tried.push(...call.items.map(({ key }) => key));
+      return harmful.target.apply(call);
+    };
+    const target = altered<Target>(harmful.target, { idempotency: 'not-idempotent', apply });
+    expect(await decide(harmful, [await receiveOne(harmful)], { target })).toMatchObject([{ why: 'uncertain' }]);
+    expect([tried.length, new Set(tried).size]).toEqual([3, 3]);
+    expect(await theUnit(harmful)).toMatchObject({ state: 'uncertain', reason: 'effect_unknown' });
   });
 
   it('crashing again and again, is stopped by its own count although no attempt ever ended', async () => {

@@ -56,6 +56,19 @@ describe('what becomes of a record', () => {
     expect(untouched).toEqual(before.filter((row) => !['a0000', 'a0005'].includes(String(row.id))));
   });
 
+  it('that was not asked for is not counted, whatever the target says of it', async () => {
+    const stage = await published(accounts(3));
+    const apply = async (call: TargetCall) => [
+      ...(await stage.target.apply(call)),
+      { kind: 'outcome', key: 'of another batch', outcome: 'expired', applied: 'now' } as const,
+    ];
+    expect(await decide(stage, [await receiveOne(stage)], { target: altered(stage.target, { apply }) })).toEqual([
+      COMMITTED,
+    ]);
+    expect((await theUnit(stage)).counts).toEqual({ expired: 3 });
+    expect(await outcomesOf(stage)).toMatchObject({ status: 'complete', outcomes: { expired: 3 } });
+  });
+
   it('P50: a record removed after dispatch is absent, and is not brought back as a shell', async () => {
     const stage = await published(accounts(3));
     for (const row of accounts(3)) stage.records.remove(String(row.id));

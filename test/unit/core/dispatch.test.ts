@@ -58,6 +58,22 @@ describe('dispatch of a scheduled time', () => {
     expect(await theRun(stage)).toMatchObject({ cutoff: CUTOFF, settings: stage.settings, status: 'draining' });
   });
 
+  it('P6: begun 23 hours late, the run has the cutoff of its scheduled time', async () => {
+    const stage = deploy(accounts(3));
+    stage.world.advance(23 * 3_600_000);
+    await dispatch(dispatchPorts(stage), stage.settings, REQUEST, timeLeft());
+    expect(await theRun(stage)).toMatchObject({ cutoff: CUTOFF, status: 'draining' });
+  });
+
+  it('P6: refused, and tried again a day later, the run keeps its cutoff', async () => {
+    const stage = deploy(accounts(3), { capRecords: '1' }, FEW_OF_MANY);
+    expect(await start(stage)).toMatchObject({ kind: 'refused' });
+    stage.world.advance(24 * 3_600_000);
+    const mended = testSettings({ discoverySegments: '1', capRecords: '10' });
+    expect(await start(stage, 'again', mended)).toMatchObject({ kind: 'dispatched' });
+    expect(await theRun(stage)).toMatchObject({ cutoff: CUTOFF, status: 'draining' });
+  });
+
   it('P8: joins a run whose lease is valid, and takes it over once the lease has lapsed', async () => {
     const stage = deploy(accounts(4));
     const run = newRun(stage.settings, REQUEST, SCHEDULED);

@@ -59,6 +59,16 @@ describe('a lost message', () => {
     expect(stage.records.writes).toHaveLength(9);
   });
 
+  it('that is lost again and again is made again once for every three empty passes', async () => {
+    const stage = await published(accounts(3));
+    const recovered: number[] = [];
+    for (let pass = 0; pass < 3 * EMPTY_PASSES; pass += 1) {
+      stage.queue.purge();
+      recovered.push(...(await passes(stage, 1)).map((result) => result.recovered));
+    }
+    expect(recovered).toEqual([0, 0, 1, 0, 0, 1, 0, 0, 1]);
+  });
+
   it('is not made again for one pass that found something in between', async () => {
     const stage = await published(accounts(3));
     const lost = stage.queue.work.copies();
@@ -106,7 +116,10 @@ describe('a lost message', () => {
     const strange = [{ id: 'x', body: 'of nobody', group: 'g' }];
     await stage.queue.send(strange);
     expect((await passes(stage, 5)).every(({ recovered }) => recovered === 0)).toBe(true);
-    stage.world.advance(5 * DAY_MILLIS);
+    stage.world.advance(3 * DAY_MILLIS);
+    await stage.queue.send(strange);
+    expect(await passes(stage, 1)).toMatchObject([{ recovered: 0 }]);
+    stage.world.advance(2 * DAY_MILLIS);
     await stage.queue.send(strange);
     expect(await passes(stage, 1)).toMatchObject([{ recovered: 1, published: 1 }]);
   });
