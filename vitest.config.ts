@@ -42,6 +42,7 @@ export default defineConfig({
           include: ['test/bench/**/*.test.ts'],
           testTimeout: 240_000,
           hookTimeout: 120_000,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
@@ -52,6 +53,7 @@ export default defineConfig({
           testTimeout: 240_000,
           hookTimeout: 240_000,
           // It runs tests itself.
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
