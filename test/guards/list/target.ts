@@ -200,15 +200,6 @@ export const TARGET_GUARDS: readonly Guard[] = [
     },
   },
   {
-    name: 'discovery-state',
-    weakened: 'discovery plans records of any state',
-    protects: 'I3, P19',
-    file: 'lib/aws/targets/dynamodb/discovered.ts',
-    find: '    if (item[stateAttribute]?.S !== this.#sought.state) return undefined;\n',
-    replace: '',
-    catcher: { file: STORE, title: 'listed partitions are queried once each, and other states in them are left out' },
-  },
-  {
     name: 'quoted-names',
     weakened: 'any text may stand as a name in a PartiQL statement',
     protects: 'P74',
