@@ -14,7 +14,11 @@ function isAtRest(deployment: Deployment): boolean {
   const { runs, units } = deployment.ledger.contents();
   return (
     runs.length > 0 &&
-    runs.every((run) => isFinishedRun(run.status) && (run.status !== 'cancelled' || run.closing !== undefined)) &&
+    runs.every(
+      (run) =>
+        isFinishedRun(run.status) &&
+        (run.status !== 'cancelled' || (run.closing?.closedAt ?? 0) > (run.cancelledAt ?? 0)),
+    ) &&
     units.every((unit) => isTerminalUnit(unit.state) || unit.state === 'quarantined') &&
     deployment.resumer.requested.length === 0 &&
     deployment.queue.work.copies().length === 0

@@ -65,7 +65,7 @@ function drawPorts(rolls: Rolls): Omit<DeploymentOptions, 'settings' | 'rows'> {
       recordsPerCall: rolls.pick([2, 1, 3, 4] as const),
       entryFails: rolls.share(0.2),
       entryAnswerLost: rolls.share(0.2),
-      callBreaksOff: rolls.share(0.2),
+      callBreaksOff: rolls.share(0.3),
     },
     ledger: { paging: paging(), indexLag: rolls.pick([0, 0, 2, 5]) },
     queue: {
@@ -76,11 +76,11 @@ function drawPorts(rolls: Rolls): Omit<DeploymentOptions, 'settings' | 'rows'> {
       entryFailsSent: rolls.share(0.2),
       entryMissing: rolls.share(0.2),
       depthReadsZero: rolls.share(0.5),
-      deleteUnconfirmed: rolls.share(0.3),
+      deleteUnconfirmed: rolls.share(0.6),
       releaseFails: rolls.share(0.3),
       receivesNothing: rolls.share(0.3),
     },
-    idempotency: { forgets: rolls.share(0.2), letsTwoIn: rolls.share(0.5), deleteFails: rolls.share(0.5) },
+    idempotency: { forgets: rolls.share(0.2), letsTwoIn: rolls.share(1), deleteFails: rolls.share(0.5) },
     admission: { fails: rolls.share(0.2), answerLost: rolls.share(0.2) },
   };
 }

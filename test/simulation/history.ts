@@ -13,7 +13,7 @@ export interface History {
 }
 
 /** Of what is drawn; a shrunk history may have fewer steps. */
-export const LIMITS = { roll: 0x7fff_ffff, rolls: 200, whats: 1_000, leastSteps: 60, mostSteps: 200 } as const;
+export const LIMITS = { roll: 0x7fff_ffff, rolls: 200, whats: 1_000, leastSteps: 80, mostSteps: 260 } as const;
 
 /** Every history there may be; makes a failing one smaller. */
 export const histories: fc.Arbitrary<History> = fc.record({

@@ -23,7 +23,9 @@ export function ask(stage: Stage, { kind, event }: Asked): void {
     stage.journal.act(invocation.name, ended.value);
     if (tookEffect(ended.value)) stage.met.add(`person: ${kind}`);
     if ('moved' in ended.value && ended.value.dryRun && ended.value.selected > 0) {
-      stage.selection = ended.value.selection;
+      const { selection } = ended.value;
+      if (stage.random.chance(0.5)) ask(stage, heldTo(selection));
+      else stage.selection = selection;
     }
   });
 }
@@ -60,17 +62,24 @@ function filtersOf({ runId, unit, tenant, reason = 'none' }: UnitItem): readonly
   return [{ run: runId, unit }, { run: runId }, { tenant }, { reason }, { reason, tenant }];
 }
 
+function heldTo(selection: string): Asked {
+  return {
+    kind: 'redrive held to its selection',
+    event: { act: 'redrive', selection, beyondGenerations: true },
+  };
+}
+
 /** Brings quarantined units back in one of the ways there are. */
 function drawRedrive(stage: Stage, filter: object): Asked {
   const { random, selection } = stage;
-  if (selection !== undefined && random.chance(0.6)) {
+  if (selection !== undefined && random.chance(0.8)) {
     stage.selection = undefined;
-    const event = { act: 'redrive', selection, beyondGenerations: true };
-    return { kind: 'redrive held to its selection', event };
+    return heldTo(selection);
   }
   const event = { act: 'redrive', beyondGenerations: random.chance(0.5) };
   const asked: readonly Asked[] = [
     { kind: 'redrive by filter', event: { ...event, filter } },
+    { kind: 'redrive all', event: { ...event, all: true } },
     { kind: 'redrive all', event: { ...event, all: true } },
     { kind: 'redrive at a rate', event: { ...event, filter, perSecond: random.pick([0.01, 0.1, 1]) } },
     { kind: 'redrive with a limit', event: { ...event, filter, limit: 1 } },
@@ -97,7 +106,8 @@ export function changeRecord(stage: Stage): void {
     're-created': () => records.recreate(id),
     removed: () => rows.length > 3 && records.remove(id),
     'expired by hand': () => records.expireByHand(id),
-    poisoned: () => target.poison(id, { class: random.pick(['permanent', 'transient'] as const), error: 'Poison' }),
+    poisoned: () =>
+      target.poison(id, { class: random.pick(['permanent', 'permanent', 'transient'] as const), error: 'Poison' }),
     healed: () => target.heal(id),
   };
   const kind = random.pick(WEIGHTED);
@@ -120,5 +130,5 @@ function plannedId({ random, deployment }: Stage): string {
 /** Poison is what most of the quarantine is made of. */
 const WEIGHTED: readonly RecordKind[] = [
   ...(['reactivated', 'restored', 'closed', 'held', 'released', 'touched', 're-created', 'removed'] as const),
-  ...(['expired by hand', 'poisoned', 'poisoned', 'poisoned', 'healed'] as const),
+  ...(['expired by hand', 'poisoned', 'poisoned', 'poisoned', 'poisoned', 'poisoned', 'poisoned', 'healed'] as const),
 ];

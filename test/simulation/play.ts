@@ -3,7 +3,7 @@ import { LEASE_MILLIS } from '../../lib/core/plan/lease.ts';
 import type { DeploymentOptions } from '../helpers/deployment.ts';
 import { bringBack, settle } from '../helpers/settle.ts';
 import type { Row } from '../model/index.ts';
-import { type Evidence, faultsOf } from './checker/index.ts';
+import { type Evidence, faultsOf, faultsOfCalm } from './checker/index.ts';
 import { isUnreadable } from './config.ts';
 import type { Coverage } from './coverage.ts';
 import type { History } from './history.ts';
@@ -135,8 +135,13 @@ async function oneMore(stage: Stage): Promise<void> {
     records.put(row);
     stage.journal.person(String(row.id));
   }
+  const rows = records.rows();
   await deployment.dispatch(scheduled);
   await settle(deployment);
+  const holds = stage.config.deployment.source?.projection === 'keys-only' ? 'unseen' : 'seen';
+  const runId = deployment.runIdAt(scheduled);
+  const faults = faultsOfCalm(await stage.journal.evidence(), { runId, rows, holds });
+  if (faults.length > 0) throw new WrongHistory(faults, stage.story);
 }
 
 function lateRow(number: number, at: number): Row {

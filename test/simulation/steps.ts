@@ -18,20 +18,20 @@ interface StepKind {
 
 /** What a step may be; the first is the plainest. */
 const KINDS: readonly StepKind[] = [
-  { weight: 560, happen: goOn },
+  { weight: 540, happen: goOn },
   { weight: 90, happen: ({ stage }) => deliver(stage) },
   { weight: 50, happen: ({ stage }) => reconcile(stage) },
   { weight: 50, happen: timePasses },
   { weight: 12, happen: ({ scheduler }) => scheduler.fireAgain() },
-  { weight: 70, happen: ({ stage }) => changeRecord(stage) },
+  { weight: 80, happen: ({ stage }) => changeRecord(stage) },
   { weight: 85, happen: ({ stage }) => act(stage) },
   { weight: 20, happen: discoveryFallsBehind },
   { weight: 12, happen: deploy },
   { weight: 12, happen: rotate },
   { weight: 18, happen: ({ stage }) => moveInConsole(stage) },
   { weight: 8, happen: forget },
-  { weight: 7, happen: purge },
-  { weight: 6, happen: longTimePasses },
+  { weight: 12, happen: purge },
+  { weight: 11, happen: longTimePasses },
 ];
 
 /** Lets the step happen that `what` (0 to 999) stands for. */
@@ -119,7 +119,8 @@ function timePasses({ stage }: Playing): void {
 
 /** Longer than a message lives in one of the queues. */
 function longTimePasses({ stage }: Playing): void {
-  const days = stage.random.pick([1, 5, 15]);
+  const anyDead = stage.deployment.queue.deadLetters.copies().length > 0;
+  const days = stage.random.pick(anyDead ? [15] : [1, 5]);
   stage.tell(() => `${days} days pass`);
   stage.advance(days * DAY_MILLIS);
 }

@@ -82,9 +82,13 @@ async function tryToClose(ports: AdvancePorts, run: RunItem, around: Surrounding
   switch (judged.kind) {
     case 'open':
       return watchQueues(ports, run, around);
-    case 'mismatch':
+    case 'mismatch': {
+      // A run that was cancelled since is no draining run any more: its units ended otherwise, and nobody need be woken.
+      const now = await ports.ledger.readRun(run.runId);
+      if (now?.status !== run.status) return {};
       ports.log.event('error', 'proof_mismatch', { runId: run.runId, what: judged.what });
       return { mismatched: 1 };
+    }
     case 'complete':
     case 'complete-with-quarantine': {
       const edge = judged.kind === 'complete' ? 'complete' : 'completeWithQuarantine';
@@ -120,7 +124,9 @@ async function settleCancelled(ports: AdvancePorts, run: RunItem): Promise<Advan
   await closeUnits(ports, run.runId, ['planned', 'published', 'in_progress']);
   const standing = await standingOf(ports.ledger, run);
   const closing = closingOf(standing, now);
-  if (standing.quarantinedUnits > 0 && run.closing?.remaining === closing.remaining) return {};
+  // Totals of an earlier close, before a redrive opened the run again, are not those of its end.
+  const counted = run.closing !== undefined && run.closing.closedAt > (run.cancelledAt ?? 0);
+  if (standing.quarantinedUnits > 0 && counted && run.closing?.remaining === closing.remaining) return {};
   const edge = standing.quarantinedUnits > 0 ? 'count' : 'settle';
   const moved = await ports.ledger.moveRun(run.runId, edge, undefined, { closing, ...costOf(ports, run, standing) });
   return { closed: moved.kind === 'moved' ? 1 : 0 };

@@ -6,6 +6,7 @@ import { checkPlans } from './plans.ts';
 import { checkTrails } from './trails.ts';
 import { checkWrites } from './writes.ts';
 
+export { type Calm, faultsOfCalm } from './discovery.ts';
 export type { Evidence, Happening, Vocabulary } from './evidence.ts';
 
 /** Everything that is wrong with a world at rest, a sentence each; empty where it is sound. */

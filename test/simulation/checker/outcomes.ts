@@ -89,8 +89,10 @@ function checkCommitted(file: CaseFile, entries: Entries, unit: UnitItem, own: r
     const outcome = outcomes.get(position);
     if (outcome === undefined && write === undefined) unseen += 1;
     if (outcome === undefined || write === undefined) continue;
-    // A person may have put another record in its place, or taken our mark off it.
-    const touched = evidence.happenings.some((one) => one.kind === 'person' && one.key === key && one.at >= write.at);
+    // A person may have put another record in its place or taken our mark off it, or a later run of ours deleted it.
+    const touched =
+      evidence.happenings.some((one) => one.kind === 'person' && one.key === key && one.at >= write.at) ||
+      evidence.writes.some((other) => other.key === key && other !== write && other.at >= write.at);
     if (!touched) fault(`${key} counts as ${outcome} in ${name} and was written`);
   }
   const counts = new Map(countsOf(unit));

@@ -18,7 +18,7 @@ export function checkTrails(file: CaseFile): void {
     }
     if (one.kind === 'control') checkSwitch(file, told, one);
     if (one.kind === 'act') checkAnswer(file, told, one);
-    if (one.kind === 'audit') told.push(one);
+    if (one.kind === 'audit' || one.kind === 'control') told.push(one);
   }
 }
 
@@ -74,12 +74,17 @@ function checkUnitMove({ fault }: CaseFile, told: readonly Happening[], move: Ha
     fault(`unit ${unit} of ${runId} is of generation ${generation} and was redriven ${redrives} times`);
 }
 
+function switchOf({ before, after }: Happening & { kind: 'control' }): 'pause' | 'resume' | undefined {
+  if (before.pause?.at === after.pause?.at) return undefined;
+  return after.pause === undefined ? 'resume' : 'pause';
+}
+
+/** As many entries as there were switches, this one included. */
 function checkSwitch({ fault }: CaseFile, told: readonly Happening[], move: Happening & { kind: 'control' }): void {
-  const { policyId, before, after } = move;
-  if (before.pause?.at === after.pause?.at) return;
-  const act = after.pause === undefined ? 'resume' : 'pause';
-  const needed = told.filter((one) => one.kind === 'control' && (one.after.pause === undefined) === (act === 'resume'));
-  if (entriesOf(told, policyId, act).length <= needed.length - 1) fault(`nobody told the trail of a ${act}`);
+  const act = switchOf(move);
+  if (act === undefined) return;
+  const before = told.filter((one) => one.kind === 'control' && switchOf(one) === act).length;
+  if (entriesOf(told, move.policyId, act).length <= before) fault(`nobody told the trail of a ${act}`);
 }
 
 /** What an act says that it did is in the trail under the request that asked for it. */

@@ -267,6 +267,24 @@ describe('cancelling a run', () => {
     expect(stage.queue.work.copies()).toEqual([]);
   });
 
+  it('between a pass of the reconciler reading the run and its units raises no alarm over the proof', async () => {
+    const stage = await published(accounts(6));
+    await ask(stage, 'pause');
+    stage.intake.state = 'on';
+    await deliverAll(stage);
+    await ask(stage, 'resume', {}, { timeoutMillis: 1_000 });
+    let cancelled = false;
+    const admit = async ({ name, process }: { readonly name: string; readonly process: string }) => {
+      if (cancelled || name !== 'ledger.units' || !process.startsWith('reconciler')) return;
+      cancelled = true;
+      await ask(stage, 'cancel', { run: stage.runId });
+    };
+    stage.crew.interference = { ...NO_INTERFERENCE, admit };
+    expect(await wellEnded(stage.reconcile())).toMatchObject({ mismatched: 0 });
+    expect(statesOf(stage)).toEqual({ 0: 'cancelled', 1: 'cancelled' });
+    expect(stage.log.named('proof_mismatch')).toEqual([]);
+  });
+
   it('closes a unit whose consumer died and whose message is gone, with the totals', async () => {
     const stage = await published(accounts(6));
     stage.crew.interference = { fate: ({ name }) => (name === 'target.apply' ? 'crash' : 'go') };
