@@ -113,15 +113,6 @@ export const LEDGER_GUARDS: readonly Guard[] = [
     catcher: { file: STORE, title: 'P55: counts its own attempt once and knows its own commit again' },
   },
   {
-    name: 'split-child-once',
-    weakened: 'a split record is put over the unit that a person acts on',
-    protects: 'I6, I7',
-    file: 'lib/aws/ledger/split.ts',
-    find: 'put: { item: encodeSplit(ref.runId, child), condition: absent(LEDGER_KEY.partitionKey) },',
-    replace: 'put: { item: encodeSplit(ref.runId, child) },',
-    catcher: { file: STORE, title: 'never puts a child over one that a person already acts on' },
-  },
-  {
     name: 'audit-entry-once',
     weakened: 'an entry of the audit trail is written over',
     protects: 'I7',

@@ -287,7 +287,7 @@ export const PLAN_GUARDS: readonly Guard[] = [
     replace: 'if (!waits) due.set',
     catcher: {
       file: 'test/unit/core/act-pause.test.ts',
-      title: 'sends nothing: no publisher, no dispatcher, no redrive; what they plan waits',
+      title: 'lets a person redrive, whose messages leave once the policy goes on',
     },
   },
   {

@@ -63,8 +63,7 @@ export const RECONCILE_GUARDS: readonly Guard[] = [
     replace: 'this.#outcomes = addCounts(this.#outcomes, { expired: unit.records });',
     catcher: {
       file: 'test/unit/core/consume-outcomes.test.ts',
-      title:
-        'reactivated, held, removed or closed between plan and write: skipped by its reason, and nothing is written',
+      title: 'P57: any one of several hold attributes holds',
     },
   },
   {
