@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DeploymentOptions } from '../helpers/deployment.ts';
 import { historyOf, playSeed, WrongHistory } from './seed.ts';
 
-const SEEDS = Number(process.env.SIMULATE_SEEDS ?? 400);
+const SEEDS = Number(process.env.SIMULATE_SEEDS ?? 300);
 
 /** Seeds of histories that once ended wrongly, and what was wrong then. */
 const ONCE_WRONG: readonly (readonly [seed: number, what: string])[] = [
