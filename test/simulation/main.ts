@@ -143,7 +143,7 @@ async function tellFailure({ seed, faults }: Failing): Promise<readonly string[]
   return [
     `Seed ${seed} ends wrongly:`,
     ...faults.map((fault) => `  ${fault}`),
-    `Shrunk ${shrunk.shrinks} times, it still ends wrongly:`,
+    `Shrunk to ${shrunk.history.steps.length} steps, it still ends wrongly:`,
     ...shrunk.faults.map((fault) => `  ${fault}`),
     'after:',
     ...shrunk.story.map((line) => `  ${line}`),

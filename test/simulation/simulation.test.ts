@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DeploymentOptions } from '../helpers/deployment.ts';
 import { historyOf, playSeed, WrongHistory } from './seed.ts';
+import { shrink } from './shrink.ts';
 
 const SEEDS = Number(process.env.SIMULATE_SEEDS ?? 300);
 
@@ -35,6 +36,17 @@ describe('simulated histories', { timeout: 60_000 + SEEDS * 2_000 }, () => {
     };
     expect(historyOf(1)).toEqual(historyOf(1));
     expect(await story()).toEqual(await story());
+  });
+});
+
+describe('a failing history', { timeout: 60_000 }, () => {
+  it('becomes smaller and still fails, and tells its steps', async () => {
+    const deployment = { acknowledge: 'first' } as const;
+    const failing = historyOf(0);
+    const shrunk = await shrink(failing, 6_000, { deployment });
+    expect(shrunk.history.steps.length).toBeLessThan(failing.steps.length / 2);
+    expect(shrunk.faults.join()).toMatch(/acknowledged before its unit was accounted for/);
+    expect(shrunk.story).toContain('the trouble ends');
   });
 });
 
