@@ -46,7 +46,7 @@ function drawAct(stage: Stage): Asked {
   const { units, runs, badMessages } = deployment.ledger.contents();
   const what = random.below(100);
   const waiting = units.filter(({ state }) => state === 'quarantined');
-  if (waiting.length > 0 && random.chance(0.7)) {
+  if (waiting.length > 0 && random.chance(0.95)) {
     const filter = random.pick(filtersOf(random.pick(waiting)));
     return what < 12 ? { kind: 'abandon', event: { act: 'abandon', filter } } : drawRedrive(stage, filter);
   }
